@@ -7,7 +7,9 @@
 //! | of a tool that reads, or goes on where it was | is run again |
 //! | of a tool that is not there | gets a result that says so |
 //!
-//! All calls of an answer run at the same time. Results are kept in the order of the calls.
+//! All calls of an answer run at the same time. Results are kept in the order of the calls, those
+//! that are there at the same time in one transaction: each transaction goes over all calls of
+//! the answer.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -37,6 +39,9 @@ pub(crate) const NOT_RUN: &str =
 /// What is said of a call that has the id of another.
 const SAME_ID: &str = "[This call was not run: another call of the same answer has the same id. \
     Make it again, by itself.]";
+
+/// The most results that are kept in one transaction.
+const MOST_AT_ONCE: usize = 256;
 
 /// A call on its way.
 enum Running {
@@ -97,14 +102,21 @@ impl Course {
             };
             running.push((call, runs));
         }
+        let mut done = Vec::new();
         for (call, runs) in running {
+            // Nothing that is done waits for what is not.
+            let waits = matches!(&runs, Running::Task(task) if !task.0.is_finished());
+            if waits || done.len() >= MOST_AT_ONCE {
+                self.keep_all(&mut done).await?;
+            }
             let output = match runs {
                 Running::Known(output) => output,
                 Running::Task(mut task) => self.outcome(&call, &mut task).await,
             };
-            self.keep(&call, output).await?;
+            let output = self.with_end(&call, output);
+            done.push((call, output));
         }
-        Ok(())
+        self.keep_all(&mut done).await
     }
 
     /// Begins to run a call.
@@ -170,8 +182,8 @@ impl Course {
         told(call, done)
     }
 
-    /// Keeps the result of a call.
-    async fn keep(&self, call: &ToolCall, mut output: Output) -> Result<(), Failed> {
+    /// The result of a call that sent an agent has how that one ended.
+    fn with_end(&self, call: &ToolCall, mut output: Output) -> Output {
         if self.agent.sends(call.name.as_str()) {
             output.end.get_or_insert_with(|| match output.text.as_str() {
                 NOT_RUN | INTERRUPTED if self.scene.is_stopped() => End::Interrupted,
@@ -179,15 +191,50 @@ impl Course {
                 why => End::Failed(why.to_owned()),
             });
         }
+        output
+    }
+
+    /// Keeps results of calls, in one transaction if that can be.
+    async fn keep_all(&self, done: &mut Vec<(ToolCall, Output)>) -> Result<(), Failed> {
+        if done.len() > 1 {
+            let mut session = self.scene.session().await;
+            let answers =
+                done.iter().map(|(call, output)| output.answer(call, session.conversation()));
+            let answers: Vec<Message> = answers.collect();
+            if self.take_results(&mut session, answers.iter().cloned()).await.is_ok() {
+                drop(session);
+                done.clear();
+                for told in answers {
+                    self.scene.tell(Event::Result(Arc::new(told)));
+                }
+            }
+        }
+        // One that cannot be kept does not take the others with it.
+        for (call, output) in done.drain(..) {
+            self.keep(&call, &output).await?;
+        }
+        Ok(())
+    }
+
+    async fn take_results(
+        &self,
+        session: &mut Session,
+        results: impl IntoIterator<Item = Message>,
+    ) -> Result<u32, interleaf::Error> {
+        match self.scene.who() {
+            Who::Main => session.results(results).await,
+            Who::Sub(name) => session.sub_agent(name.clone()).results(results).await,
+        }
+    }
+
+    /// Keeps the result of a call.
+    async fn keep(&self, call: &ToolCall, output: &Output) -> Result<(), Failed> {
         let mut session = self.scene.session().await;
         let who = self.scene.who();
         let (told, kept) = loop {
             let result = output.answer(call, session.conversation());
             let told = Arc::new(result.clone());
-            let kept = match who {
-                Who::Main => session.results([result]).await,
-                Who::Sub(name) => session.sub_agent(name.clone()).results([result]).await,
-            };
+            let kept = self.take_results(&mut session, [result]).await;
             // Another agent may have taken its id meanwhile.
             let is_taken =
                 !told.id.is_unassigned() && session.conversation().find(&told.id).is_some();

@@ -9,7 +9,7 @@
 //! All that it knows stands in the session, so that a run which was stopped goes on by
 //! beginning again.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll;
@@ -18,11 +18,12 @@ use interleaf::assemble::{Agent as Who, Recipe};
 use interleaf::conversation::Conversation;
 use interleaf::model::{self, ContextKind, Finish, Message, Role, Spent, ToolCall};
 use interleaf::wire::Delta;
-use interleaf::{Next, Session, Target};
+use interleaf::{Next, Session, Target, store};
 use interleaf_transport::{Answer, Asking, CompactionDone, ErrorKind, Transport};
 use tokio::sync::{Semaphore, mpsc};
 use tracing::Instrument as _;
 
+use crate::offer::{Offer, most_tools};
 use crate::run::Said;
 use crate::scene::Scene;
 use crate::sub_agent::SubAgent;
@@ -46,6 +47,12 @@ pub(crate) struct Course {
     /// Its own tools, and those that send a sub-agent.
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     specs: Vec<model::Tool>,
+    /// How many of them are its own; the others are of toolboxes.
+    n_own: usize,
+    /// The toolbox of each of the others.
+    boxes: Vec<usize>,
+    /// How many tools of each toolbox were told to be left out.
+    left_out: BTreeMap<usize, usize>,
     /// Tools that the session's requests had; those that it has not itself are gone.
     had: Option<Arc<[model::Tool]>>,
     said: Option<mpsc::UnboundedReceiver<Said>>,
@@ -60,17 +67,29 @@ pub(crate) struct Outcome {
     pub(crate) text: String,
     /// What was said to it and that it did not come to hear.
     pub(crate) unheard: Vec<String>,
+    /// What the store refused, if that ended it.
+    pub(crate) store_refused: Option<store::ErrorKind>,
 }
 
 /// Why a round was not the last one.
 type Round = Result<Option<End>, Failed>;
 
 /// What ends a run.
-pub(crate) struct Failed(pub(crate) String);
+pub(crate) struct Failed {
+    pub(crate) why: String,
+    store: Option<store::ErrorKind>,
+}
+
+impl Failed {
+    fn of(session: Option<&interleaf::Error>, why: String) -> Self {
+        let store = session.and_then(interleaf::Error::as_store);
+        Self { why, store: store.map(store::Error::kind) }
+    }
+}
 
 impl From<interleaf::Error> for Failed {
     fn from(error: interleaf::Error) -> Self {
-        Self(error.to_string())
+        Self::of(Some(&error), error.to_string())
     }
 }
 
@@ -97,7 +116,12 @@ impl Course {
             });
             tools.extend(spawns);
         }
-        tools.extend(agent.toolboxes.iter().flat_map(|toolbox| toolbox.tools()));
+        let n_own = tools.len();
+        let mut boxes = Vec::new();
+        for (i, toolbox) in agent.toolboxes.iter().enumerate() {
+            tools.extend(toolbox.tools());
+            boxes.resize(tools.len() - n_own, i);
+        }
         let specs: Vec<model::Tool> = tools.iter().map(|tool| tool.spec()).collect();
         let events = scene.0.events.clone();
         let transport = transport.clone().telling(move |setback| {
@@ -111,6 +135,9 @@ impl Course {
             guards,
             tools,
             specs,
+            n_own,
+            boxes,
+            left_out: BTreeMap::new(),
             had: None,
             said: None,
             waiting: VecDeque::new(),
@@ -122,11 +149,12 @@ impl Course {
     /// Takes up tools that came late. They go to the end.
     fn look_into_toolboxes(&mut self) {
         let n_known = self.specs.len();
-        for toolbox in &self.agent.toolboxes {
+        for (i, toolbox) in self.agent.toolboxes.iter().enumerate() {
             for tool in toolbox.tools() {
                 let spec = tool.spec();
                 if !self.specs.iter().any(|known| known.name == spec.name) {
                     self.specs.push(spec);
+                    self.boxes.push(i);
                     self.tools.push(tool);
                 }
             }
@@ -147,11 +175,11 @@ impl Course {
     pub(crate) async fn run(mut self) -> Outcome {
         let session = self.scene.session().await.id().to_string();
         let span = spans::invoke_agent(&self.agent, self.targets.first(), &session);
-        let end = {
+        let (end, store_refused) = {
             let mut rounds = Box::pin(self.rounds().instrument(span.clone()));
             let caught = std::future::poll_fn(|cx| {
                 let polled = catch_unwind(AssertUnwindSafe(|| rounds.as_mut().poll(cx)));
-                polled.unwrap_or_else(|broke| Poll::Ready(End::Failed(words_of(&*broke))))
+                polled.unwrap_or_else(|broke| Poll::Ready((End::Failed(words_of(&*broke)), None)))
             });
             caught.await
         };
@@ -166,15 +194,15 @@ impl Course {
             }
         }
         self.scene.tell(Event::Ended(end.clone()));
-        Outcome { end, text, unheard }
+        Outcome { end, text, unheard, store_refused }
     }
 
-    async fn rounds(&mut self) -> End {
+    async fn rounds(&mut self) -> (End, Option<store::ErrorKind>) {
         loop {
             match self.round().await {
                 Ok(None) => {}
-                Ok(Some(end)) => return end,
-                Err(Failed(why)) => return End::Failed(why),
+                Ok(Some(end)) => return (end, None),
+                Err(Failed { why, store }) => return (End::Failed(why), store),
             }
         }
     }
@@ -327,7 +355,8 @@ impl Course {
                     return Ok(None);
                 }
                 let advice = error.advice().map(|advice| format!(" ({advice})"));
-                Err(Failed(format!("{error}{}", advice.unwrap_or_default())))
+                let why = format!("{error}{}", advice.unwrap_or_default());
+                Err(Failed::of(error.session(), why))
             }
         }
     }
@@ -437,13 +466,27 @@ impl Course {
         recipe.budget = self.agent.budget.or_else(|| target.map(Target::budget));
         self.look_into_toolboxes();
         let had = self.had().await?;
-        // One that was gone may have come back.
-        let gone = had.iter().filter(|tool| !self.specs.iter().any(|own| own.name == tool.name));
-        recipe.tools = self.specs.iter().chain(gone).cloned().collect();
+        recipe.tools = self.offered(&had).into();
         for hook in self.agent.hooks.clone() {
             hook.before_request(&mut recipe, &self.scene).await;
         }
         Ok(recipe)
+    }
+
+    /// The tools that are offered now. What is left out is told once.
+    fn offered(&mut self, had: &[model::Tool]) -> Vec<model::Tool> {
+        let most = most_tools(&self.targets);
+        let (own, boxed) = self.specs.split_at(self.n_own);
+        let (offered, left_out) = Offer { own, boxed, boxes: &self.boxes, had }.within(most);
+        for (&i, &n_tools) in &left_out {
+            if self.left_out.get(&i) != Some(&n_tools)
+                && let (Some(toolbox), Some(most)) = (self.agent.toolboxes.get(i), most)
+            {
+                self.scene.tell(Event::LeftOut { toolbox: toolbox.name(), n_tools, most });
+            }
+        }
+        self.left_out = left_out;
+        offered
     }
 
     /// Tools that the session's requests had: those that this agent has not stay in its requests,

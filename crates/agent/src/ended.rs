@@ -3,6 +3,7 @@
 use std::fmt;
 
 use interleaf::Session;
+use interleaf::store::ErrorKind;
 use interleaf_transport::Amount;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,8 @@ pub struct Ended {
     pub money: Amount,
     /// What was said to it while it ran and that it did not come to hear.
     pub unheard: Vec<String>,
+    /// What its store refused, if that is why it could not go on.
+    pub store_refused: Option<ErrorKind>,
     /// The session, to go on with.
     pub session: Session,
 }

@@ -49,6 +49,25 @@ impl Error {
     }
 }
 
+impl Error {
+    /// What the session refused, if that is what keeps it from running.
+    pub fn as_session(&self) -> Option<&interleaf::Error> {
+        match &self.0 {
+            Repr::Session(error) => Some(error),
+            Repr::Store(_) | Repr::Folder(_) | Repr::Agent(_) | Repr::Plan(_) => None,
+        }
+    }
+
+    /// What the store refused, if that is what keeps it from running.
+    pub fn as_store(&self) -> Option<&interleaf::store::Error> {
+        match &self.0 {
+            Repr::Session(error) => error.as_store(),
+            Repr::Store(error) => Some(error),
+            Repr::Folder(_) | Repr::Agent(_) | Repr::Plan(_) => None,
+        }
+    }
+}
+
 impl From<interleaf::Error> for Error {
     fn from(error: interleaf::Error) -> Self {
         Self(Repr::Session(error))

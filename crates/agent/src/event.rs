@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use interleaf::assemble::Tokens;
-use interleaf::model::{Message, ToolCall, shown};
+use interleaf::model::{Message, ToolCall, plural, shown};
 use interleaf_transport::{Answer, CompactionDone, Setback};
 
 use crate::End;
@@ -35,6 +35,15 @@ pub enum Event {
     NotCompacted(String),
     /// Tools joined while it runs, such as those of a server that was reached late.
     Joined(Vec<String>),
+    /// Tools of a toolbox are not offered, because the API takes no more.
+    LeftOut {
+        /// The toolbox, such as `the MCP server files`.
+        toolbox: String,
+        /// How many of its tools.
+        n_tools: usize,
+        /// The most tools that the API takes.
+        most: usize,
+    },
     /// A sub-agent is about to make its first request: how large that is, part by part.
     Begins(Box<Tokens>),
     /// What happens in a run of a sub-agent.
@@ -71,6 +80,13 @@ impl fmt::Display for Event {
             Self::Compacted(done) => write!(f, "compacted: {}", line(&done.to_string())),
             Self::NotCompacted(why) => write!(f, "not compacted: {}", line(why)),
             Self::Joined(tools) => write!(f, "tools joined: {}", line(&tools.join(", "))),
+            Self::LeftOut { toolbox, n_tools, most } => write!(
+                f,
+                "{} of {} left out: the API takes at most {most} in all; `tools = […]` of its \
+                 settings names those to offer",
+                plural(*n_tools, "tool"),
+                line(toolbox)
+            ),
             Self::Begins(tokens) => {
                 let Tokens { system, context, tools, history, .. } = &**tokens;
                 write!(

@@ -21,6 +21,7 @@ mod error;
 mod event;
 mod hook;
 mod limits;
+mod offer;
 mod places;
 mod plan_run;
 mod ran;

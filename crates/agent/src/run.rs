@@ -98,7 +98,9 @@ impl Agent {
         let recipe = course.recipe().await;
         drop(course);
         let session = owned(session).await?;
-        recipe.map(|recipe| (recipe, session)).map_err(|failed| Error::agent(&self.name, failed.0))
+        recipe
+            .map(|recipe| (recipe, session))
+            .map_err(|failed| Error::agent(&self.name, failed.why))
     }
 
     /// A run that has not begun.
@@ -150,18 +152,29 @@ impl Run {
         let Self { events, handle, mut task, session, tally, .. } = self;
         // Nobody hears what is told from here on, and nothing of it is kept.
         drop(events);
-        let Outcome { end, text, unheard } = match (&mut task.0).await {
+        let Outcome { end, text, unheard, store_refused } = match (&mut task.0).await {
             Ok(outcome) => outcome,
             Err(error) => {
                 let (end, text) = (End::Failed(error.to_string()), String::new());
-                Outcome { end, text, unheard: Vec::new() }
+                Outcome { end, text, unheard: Vec::new(), store_refused: None }
             }
         };
         drop(handle);
         let session = owned(session).await?;
         let (rounds, tokens, money) = (tally.rounds(), tally.tokens(), tally.money());
         let (requests, unknown) = (tally.requests(), tally.unknown());
-        Ok(Ended { end, text, rounds, requests, unknown, tokens, money, unheard, session })
+        Ok(Ended {
+            end,
+            text,
+            rounds,
+            requests,
+            unknown,
+            tokens,
+            money,
+            unheard,
+            store_refused,
+            session,
+        })
     }
 }
 

@@ -217,11 +217,8 @@ impl Failure {
     /// Why there is no answer.
     pub(crate) fn transport(error: &Error) -> Self {
         if let Some(session) = error.session().filter(|_| error.kind() == ErrorKind::Session) {
-            let mut failure = Self::session(error.vendor(), session);
-            // Of the session: a question may have been appended before.
-            if session.kind() == interleaf::ErrorKind::Conflict {
-                failure = failure.hint("look at the session and try again");
-            }
+            // A question may have been appended before.
+            let failure = Self::late(error.vendor(), session);
             return match error.lost() {
                 Some(lost) => failure.saying(&lost),
                 None => failure,

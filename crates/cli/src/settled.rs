@@ -132,7 +132,7 @@ impl PlaceArguments {
         let folder = self.places()?.folder;
         let name = folder.display().to_string();
         let newest = opened.wait(Ran::newest(&*opened.store, &folder));
-        match newest.map_err(|e| Failure::new(&name, e.to_string()))? {
+        match newest.map_err(|e| Failure::agent(&name, &e))? {
             Some(id) => Ok(id.to_string()),
             None => {
                 let failure = Failure::new(name, "no session was run in this folder");

@@ -87,7 +87,7 @@ impl WorkArguments {
                     Ok((ran, Ran::asked_in(&old.session).await?))
                 });
                 let noted: Result<_, interleaf_agent::Error> = noted;
-                let (ran, asked) = noted.map_err(|e| Failure::new(id, e.to_string()))?;
+                let (ran, asked) = noted.map_err(|e| Failure::agent(id, &e))?;
                 (Some(old), ran, asked)
             }
         };
@@ -122,7 +122,7 @@ impl WorkArguments {
         let ran = Ran::new(&settled.places.folder, settled.agent().name()).asking(agent.targets());
         let ran = ran.placing(&settled.settings).in_role(role.as_deref());
         let noted = opened.wait(ran.note(&mut session));
-        noted.map_err(|e| Failure::new(session.id().to_string(), e.to_string()))?;
+        noted.map_err(|e| Failure::agent(&session.id().to_string(), &e))?;
         let mut permissions = settled.settings.permissions();
         permissions.all = self.yes;
         Ok(Working { agent, transport, session, opened, permissions, is_new })

@@ -175,6 +175,20 @@ impl Target {
         self.text_tools.unwrap_or_else(by_row)
     }
 
+    /// The most tools that a recipe for it may have, if it is known to take no more: hosted tools
+    /// count, and tools that are written as text do not.
+    ///
+    /// ```
+    /// use interleaf::Target;
+    ///
+    /// assert_eq!(Target::new("openai", "gpt-5")?.most_tools(), Some(128));
+    /// # Ok::<(), interleaf::Error>(())
+    /// ```
+    pub fn most_tools(&self) -> Option<usize> {
+        let most = self.vendor.most_tools().filter(|_| !self.has_text_tools());
+        most.map(|most| most.saturating_sub(self.options.hosted_tools.len()))
+    }
+
     pub(crate) fn binds_thinking(&self) -> bool {
         let by_model = || self.vendor.binds_thinking(&self.options.model);
         self.bound_thinking.unwrap_or_else(by_model)

@@ -16,8 +16,10 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 
+use crate::secrets::ending;
+
 /// The variables that a server gets from us, beside its own: keys of ours are none of them.
-const INHERITED: [&str; 17] = [
+pub(crate) const INHERITED: [&str; 17] = [
     "HOME",
     "LANG",
     "LC_ALL",
@@ -37,7 +39,7 @@ const INHERITED: [&str; 17] = [
     "SSL_CERT_FILE",
 ];
 
-/// The most bytes that are kept of what it writes to its standard error: the last ones.
+/// The most bytes that are told of what it writes to its standard error: the last ones.
 const MOST_SAID: usize = 4 * 1024;
 
 /// How long a program may take to end once nothing is said to it any more.
@@ -162,13 +164,14 @@ impl Said {
     fn add(&self, piece: &[u8]) {
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         said.extend_from_slice(piece);
-        let more = said.len().saturating_sub(MOST_SAID);
+        // Twice as many as are told, so that it is known whether something stood before.
+        let more = said.len().saturating_sub(2 * MOST_SAID);
         said.drain(..more);
     }
 
     fn text(&self) -> String {
         let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&said).trim().to_owned()
+        ending(&String::from_utf8_lossy(&said), MOST_SAID).trim().to_owned()
     }
 }
 

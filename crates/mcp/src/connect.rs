@@ -21,7 +21,7 @@ use crate::child::{Child, Started};
 use crate::http::Http;
 use crate::lines::Lines;
 use crate::link::{Link, chain};
-use crate::listener::Listener;
+use crate::listener::{Listener, late};
 use crate::sent::Sent;
 use crate::variables::filled;
 use crate::{ErrorKind, Reach, ServerSettings, SettingsError};
@@ -132,23 +132,14 @@ async fn within(
 
 /// Lists the tools of a server, and hears of it when they change.
 async fn listed(settings: &ServerSettings, service: Service) -> Result<Service, String> {
-    let limit = settings.start_timeout;
     let listener = service.service();
-    match tokio::time::timeout(limit, listener.list(service.peer())).await {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => return Err(format!("its tools cannot be listed: {error}")),
-        Err(_) => return Err(late("to list its tools", limit)),
-    }
+    listener.list(service.peer(), settings.start_timeout).await?;
     let version = service.peer().peer_info().map(|info| info.protocol_version.clone());
     if version.is_some_and(|version| !version.has_initialize()) {
         // Such a server tells only who asks.
         tokio::spawn(listener.clone().subscribe(service.peer().clone()));
     }
     Ok(service)
-}
-
-fn late(what: &str, limit: Duration) -> String {
-    format!("it took more than {} s {what}", limit.as_secs_f64())
 }
 
 fn unusable(error: SettingsError) -> NoLink {

@@ -22,6 +22,7 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Sse, SseStream};
 
 use crate::limit::{MOST_MESSAGE, too_long, unread};
+use crate::secrets::beginning;
 use crate::sent::{Sent, request_id};
 
 const BOTH: &str = "application/json, text/event-stream";
@@ -81,7 +82,7 @@ impl Http {
         };
         let status = response.status();
         if !status.is_success() {
-            let told = beginning(response).await;
+            let told = told_with(response).await;
             let has_forgotten = session.is_some() && forgets_session(status, &told);
             if has_forgotten {
                 self.never_left(id.as_ref());
@@ -197,16 +198,15 @@ fn refused(
 }
 
 /// The beginning of what comes with an error.
-async fn beginning(mut response: Response) -> String {
+async fn told_with(mut response: Response) -> String {
     let mut told = Vec::new();
     while let Ok(Some(piece)) = response.chunk().await {
         told.extend_from_slice(&piece);
-        if told.len() >= MOST_TOLD {
-            told.truncate(MOST_TOLD);
+        if told.len() > MOST_TOLD {
             break;
         }
     }
-    String::from_utf8_lossy(&told).into_owned()
+    beginning(&String::from_utf8_lossy(&told), MOST_TOLD).to_owned()
 }
 
 /// An answer that comes as a whole.

@@ -22,6 +22,7 @@ mod lines;
 mod link;
 mod listener;
 mod question;
+mod secrets;
 mod sent;
 mod server;
 mod settings;

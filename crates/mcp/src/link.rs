@@ -13,6 +13,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 use crate::ServerSettings;
 use crate::child::Child;
 use crate::listener::Listener;
+use crate::secrets::beginning;
 use crate::sent::Sent;
 
 /// How often a server may ask something in one call.
@@ -66,7 +67,8 @@ impl Link {
                 ServerResult::EmptyResult(_) => return Ok(CallToolResult::success(Vec::new())),
                 other => {
                     let what = serde_json::to_string(&other).unwrap_or_default();
-                    let why = format!("what it answers is no result: {}", short(&what));
+                    let why =
+                        format!("what it answers is no result: {}", beginning(&what, MOST_TOLD));
                     return Err(Failure::Refused(why));
                 }
             }
@@ -116,9 +118,11 @@ impl Link {
             Err(_) => ServiceError::TransportClosed,
         };
         Err(match error {
-            ServiceError::McpError(error) => {
-                Failure::Refused(format!("{} (code {})", short(&error.message), error.code.0))
-            }
+            ServiceError::McpError(error) => Failure::Refused(format!(
+                "{} (code {})",
+                beginning(&error.message, MOST_TOLD),
+                error.code.0
+            )),
             ServiceError::TransportSend(error) if is_refusal(&*error.error) => {
                 Failure::Refused(chain(&*error.error))
             }
@@ -203,11 +207,6 @@ fn is_refusal(error: &(dyn std::error::Error + 'static)) -> bool {
                 | StreamableHttpError::InsufficientScope(_)
         )
     })
-}
-
-/// The beginning of what a server says.
-fn short(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MOST_TOLD)]
 }
 
 /// An error with its causes.

@@ -1,6 +1,7 @@
 //! What a server says by itself, while it is connected.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use rmcp::service::{NotificationContext, Peer, RequestContext, RoleClient, Servi
 use tokio::sync::Notify;
 
 use crate::question::{Question, Respondent, defaults};
+use crate::secrets::Secrets;
 use crate::tool::ToolList;
 
 /// The most tools that are taken in, and the most pages in which they come.
@@ -33,6 +35,9 @@ pub(crate) struct Listener {
     pub(crate) progress: Progress,
     /// One list at a time, so that an older one never follows a newer one.
     pub(crate) listing: Arc<tokio::sync::Mutex<()>>,
+    /// Whether somebody waits to list them: whoever comes then need not wait too.
+    pub(crate) is_due: Arc<AtomicBool>,
+    pub(crate) secrets: Secrets,
 }
 
 /// Calls that want to hear of their progress.
@@ -71,9 +76,23 @@ impl Drop for Watch {
 }
 
 impl Listener {
-    /// Takes in the tools that the server has now.
-    pub(crate) async fn list(&self, peer: &Peer<RoleClient>) -> Result<(), ServiceError> {
+    /// Takes in the tools that the server has now, within a time.
+    pub(crate) async fn list(
+        &self,
+        peer: &Peer<RoleClient>,
+        limit: Duration,
+    ) -> Result<(), String> {
         let _turn = self.listing.lock().await;
+        // What changes from here on, this list may not have.
+        self.is_due.store(false, Ordering::Release);
+        match tokio::time::timeout(limit, self.take_in(peer)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(format!("its tools cannot be listed: {error}")),
+            Err(_) => Err(late("to list its tools", limit)),
+        }
+    }
+
+    async fn take_in(&self, peer: &Peer<RoleClient>) -> Result<(), ServiceError> {
         let has_tools = peer.peer_info().is_some_and(|info| info.capabilities.tools.is_some());
         let now = if has_tools { listed(peer).await? } else { Vec::new() };
         let offers = |name: &str| match &self.offered {
@@ -84,14 +103,16 @@ impl Listener {
         Ok(())
     }
 
-    /// Lists the tools anew, within a time.
+    /// Lists the tools anew. However often a server says that they have changed, one list is
+    /// asked for at a time, and one more after it.
     async fn list_anew(&self, peer: &Peer<RoleClient>) {
-        let why = match tokio::time::timeout(LIST_LIMIT, self.list(peer)).await {
-            Ok(Ok(())) => return,
-            Ok(Err(error)) => error.to_string(),
-            Err(late) => late.to_string(),
-        };
-        tracing::warn!(server = &*self.server, why, "its tools cannot be listed anew");
+        if self.is_due.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        if let Err(why) = self.list(peer, LIST_LIMIT).await {
+            let why = self.secrets.hidden_in(&why);
+            tracing::warn!(server = &*self.server, why, "not listed anew");
+        }
     }
 
     /// Asks to be told of changes, and hears of them until the connection ends.
@@ -149,7 +170,7 @@ async fn listed(peer: &Peer<RoleClient>) -> Result<Vec<Tool>, ServiceError> {
                 for row in rows.into_iter().flatten() {
                     match serde_json::from_value(row.clone()) {
                         Ok(tool) => tools.push(tool),
-                        Err(error) => tracing::warn!(%error, %row, "a tool that is none"),
+                        Err(error) => tracing::warn!(%error, "a tool that is none"),
                     }
                 }
                 let next = page.get("nextCursor").and_then(serde_json::Value::as_str);
@@ -163,6 +184,10 @@ async fn listed(peer: &Peer<RoleClient>) -> Result<Vec<Tool>, ServiceError> {
     }
     tools.truncate(MOST_TOOLS);
     Ok(tools)
+}
+
+pub(crate) fn late(what: &str, limit: Duration) -> String {
+    format!("it took more than {} s {what}", limit.as_secs_f64())
 }
 
 impl ClientHandler for Listener {

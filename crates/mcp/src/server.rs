@@ -23,6 +23,7 @@ use crate::connect::connect;
 use crate::link::{Failure, Link};
 use crate::listener::Listener;
 use crate::question::Respondent;
+use crate::secrets::{Secrets, beginning};
 use crate::tool::{ServerTool, ToolList};
 use crate::{Answer, Error, ErrorKind, ServerSettings};
 
@@ -32,6 +33,9 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 
 /// How often in a row it is tried before it is left to calls.
 const MOST_TRIES: u32 = 8;
+
+/// The most bytes of what a tool says that failed.
+const MOST_ERROR: usize = 1024 * 1024;
 
 /// An MCP server. It is cheap to clone; when the last clone is dropped, the server's program is
 /// ended with all that it started.
@@ -49,6 +53,8 @@ struct Inner {
     tries: AtomicU64,
     /// Why the last one was not to be had.
     failed: Lock<Option<Failed>>,
+    /// What no error shows, since a connection was tried.
+    secrets: Lock<Secrets>,
     /// What tries again.
     trying: Lock<Option<AbortHandle>>,
 }
@@ -89,6 +95,7 @@ impl Server {
             link: Mutex::new(None),
             tries: AtomicU64::new(0),
             failed: Lock::default(),
+            secrets: Lock::default(),
             trying: Lock::default(),
         }))
     }
@@ -161,7 +168,7 @@ impl Server {
             let known = self.known(tool)?;
             let made = link.call(tool, arguments.clone(), &self.0.settings).await;
             let (reached, why) = match made {
-                Ok(result) => return Ok(result.into()),
+                Ok(result) => return Ok(self.told(result.into())),
                 Err(Failure::Refused(why)) => return Err(self.error(ErrorKind::Refused, why)),
                 Err(Failure::Timeout) => {
                     let limit = self.0.settings.timeout.as_secs_f64();
@@ -209,13 +216,17 @@ impl Server {
             }
             None => {}
         }
+        let secrets = Secrets::of(&self.0.settings.reach);
+        *lock(&self.0.secrets) = secrets.clone();
         let listener = Listener {
+            secrets,
             server: self.0.name.clone(),
             tools: self.0.tools.clone(),
             offered: self.0.settings.tools.as_deref().map(Arc::from),
             respondent: self.0.respondent.clone(),
             progress: Default::default(),
             listing: Arc::default(),
+            is_due: Arc::default(),
         };
         let made = connect(&self.0.settings, listener).await;
         let made = made.map(Arc::new).map_err(|(kind, why)| self.error(kind, why));
@@ -264,8 +275,21 @@ impl Server {
         })
     }
 
-    fn error(&self, kind: ErrorKind, why: impl Into<String>) -> Error {
-        Error::new(&self.0.name, kind, why)
+    fn error(&self, kind: ErrorKind, why: impl AsRef<str>) -> Error {
+        Error::new(&self.0.name, kind, self.hidden_in(why.as_ref()))
+    }
+
+    /// An answer as it is told: one that is an error shows no secret.
+    fn told(&self, mut answer: Answer) -> Answer {
+        if answer.is_error {
+            answer.text = self.hidden_in(beginning(&answer.text, MOST_ERROR));
+        }
+        answer
+    }
+
+    fn hidden_in(&self, text: &str) -> String {
+        let secrets = lock(&self.0.secrets).clone();
+        secrets.hidden_in(text)
     }
 }
 

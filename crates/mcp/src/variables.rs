@@ -6,7 +6,7 @@ use crate::SettingsError;
 pub(crate) fn filled(
     field: &str,
     text: &str,
-    variable: impl Fn(&str) -> Option<String>,
+    mut variable: impl FnMut(&str) -> Option<String>,
 ) -> Result<String, SettingsError> {
     let (mut out, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once("${") {

@@ -46,7 +46,9 @@ mod ranges;
 mod transcript;
 
 mod answered;
+mod base64;
 mod blocks;
+mod echo;
 mod keys;
 mod plural;
 mod prompt;
@@ -63,6 +65,7 @@ mod tool;
 pub mod notation;
 
 pub use answered::{Answered, ENGINE};
+pub use base64::in_base64;
 pub use blocks::Blocks;
 pub use error::{Error, ErrorKind, Place};
 pub use fragment::read_json;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::echo;
+
 /// A text that must not be printed: an API key, or a header that holds one.
 ///
 /// `Debug` and `Display` print `***`, and it cannot be serialized; only
@@ -27,6 +29,19 @@ impl Secret {
     /// The text itself, for the place where it is sent.
     pub fn expose(&self) -> &str {
         &self.0
+    }
+
+    /// A text without it, however a server repeats it there: as it is, escaped, broken into lines,
+    /// in base64, in parts. One of less than six letters is no secret.
+    ///
+    /// ```
+    /// use interleaf_model::Secret;
+    ///
+    /// let key = Secret::new("open sesame");
+    /// assert_eq!(key.hidden_in("no such key: open sesame"), "no such key: ***");
+    /// ```
+    pub fn hidden_in(&self, text: &str) -> String {
+        echo::hidden(text, self.0.trim())
     }
 
     /// Whether there is nothing but white space.

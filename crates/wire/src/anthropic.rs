@@ -83,6 +83,7 @@ pub(crate) static CODEC: Codec = Codec {
     errors: error::FORM,
     route: http::ROUTE,
     requirements: models::requirements,
+    most_tools: |_| None,
     takes_cache_key: |_| false,
     goes_on_by: None,
     binds_thinking: models::binds_thinking,

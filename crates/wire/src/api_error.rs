@@ -10,7 +10,6 @@
 //! of their own, the HTTP status. An error leaves this crate sealed: keys in it are masked,
 //! and then its texts are cut to lengths that fit a log.
 
-mod echo;
 mod headers;
 mod length;
 mod mask;

@@ -54,6 +54,8 @@ pub(crate) struct Codec {
     pub(crate) route: Route,
     /// What a vendor and its model ask of a request.
     pub(crate) requirements: fn(&Vendor, &str) -> Requirements,
+    /// The most tools that a vendor takes, if it is known to take no more.
+    pub(crate) most_tools: fn(&Vendor) -> Option<usize>,
     /// Whether a vendor takes a name under which it looks for a cached prefix.
     pub(crate) takes_cache_key: fn(&Vendor) -> bool,
     /// Whether a model takes thinking back only if all that stands before it is unchanged.

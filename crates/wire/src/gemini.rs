@@ -93,6 +93,7 @@ pub(crate) static CODEC: Codec = Codec {
     errors: error::FORM,
     route: http::ROUTE,
     requirements: models::requirements,
+    most_tools: |_| Some(lint::MOST_FUNCTIONS),
     takes_cache_key: |_| false,
     goes_on_by: None,
     binds_thinking: |_| false,

@@ -83,6 +83,7 @@ pub(crate) static CODEC: Codec = Codec {
     errors: error::FORM,
     route: http::ROUTE,
     requirements: models::requirements,
+    most_tools: lint::most_tools,
     takes_cache_key: |vendor| vendor.quirks.native,
     goes_on_by: None,
     binds_thinking: crate::anthropic::binds_thinking,

@@ -72,6 +72,7 @@ pub(crate) static CODEC: Codec = Codec {
     errors: error::FORM,
     route: http::ROUTE,
     requirements: models::requirements,
+    most_tools: |_| None,
     takes_cache_key: |_| true,
     goes_on_by: Some(GoesOnBy { list: "input", field: CONTINUED[0], kept: "store" }),
     binds_thinking: |_| false,

@@ -155,6 +155,18 @@ impl Vendor {
         (self.family.codec().requirements)(self, model)
     }
 
+    /// The most tools that it takes in a request, if it is known to take no more.
+    ///
+    /// ```
+    /// use interleaf_wire::Vendor;
+    ///
+    /// let most = |name| Vendor::named(name).and_then(Vendor::most_tools);
+    /// assert_eq!((most("openai"), most("google"), most("anthropic")), (Some(128), Some(512), None));
+    /// ```
+    pub fn most_tools(&self) -> Option<usize> {
+        (self.family.codec().most_tools)(self)
+    }
+
     /// Whether a model takes thinking back only if all that stands before it is unchanged.
     ///
     /// ```

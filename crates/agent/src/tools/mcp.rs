@@ -17,6 +17,10 @@ const LONGEST: usize = 64;
 /// Its tools are called `server__tool`. Those that are gone are still there, and a call of one is
 /// told so by the server. One that could not be reached is tried again beside whatever runs.
 impl Toolbox for Server {
+    fn name(&self) -> String {
+        format!("the MCP server {}", Server::name(self))
+    }
+
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
         self.try_again();
         let tool = |tool| Arc::new(Offered { server: self.clone(), tool }) as Arc<dyn Tool>;
@@ -32,7 +36,7 @@ struct Offered {
 
 impl Tool for Offered {
     fn spec(&self) -> model::Tool {
-        let (server, tool) = (self.server.name(), &self.tool);
+        let (server, tool) = (Server::name(&self.server), &self.tool);
         // Some APIs want a description.
         let what = match tool.description.trim() {
             "" => format!("The tool {} of the server {server}.", tool.name),

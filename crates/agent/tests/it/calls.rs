@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use interleaf::model::{Message, ToolCall};
 use interleaf::{Session, store};
@@ -197,4 +198,32 @@ async fn a_tool_that_panics_and_arguments_that_do_not_fit_are_told_to_the_model(
     let ended = agent.run(&transport(), session().await, "Go.").await.unwrap();
     assert!(ended.text.contains("the tool breaks broke"), "{}", ended.text);
     assert!(ended.text.contains("do not fit the tool's schema"), "{}", ended.text);
+}
+
+#[tokio::test]
+async fn results_that_are_there_at_the_same_time_are_kept_in_one_transaction() {
+    let brain = |asked: &Asked| match n_said(asked) {
+        0 => (0..280).fold(Answer::new(), |answer, n| {
+            answer.with_call("echo", &json!({"name": n.to_string()}))
+        }),
+        _ => Answer::text("Done."),
+    };
+    let double = double(brain).await;
+    let agent = agent(&double).with_tool(echo());
+    let store = store::open("memory:").await.unwrap();
+    let mut session = Session::create(store.clone(), "").await.unwrap();
+    session.append(Message::user("Go.")).await.unwrap();
+    let mut written = store.watch().await.unwrap();
+    let ended = agent.start(&transport(), session).unwrap().finish().await.unwrap();
+    assert_eq!(ended.end, End::Completed);
+    let visible = ended.session.conversation().visible();
+    let found: Vec<_> = visible.filter(|m| m.as_result().is_some()).map(|m| m.text()).collect();
+    assert!(found.iter().enumerate().all(|(n, text)| *text == format!("{n}!")), "in their order");
+    assert_eq!(found.len(), 280);
+    let mut n_written = 0;
+    while let Ok(Some(notice)) = tokio::time::timeout(Duration::ZERO, written.next()).await {
+        assert_ne!(notice, store::Notice::Missed);
+        n_written += 1;
+    }
+    assert!((4..40).contains(&n_written), "{n_written} transactions");
 }

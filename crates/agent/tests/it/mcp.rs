@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use interleaf::model::{Message, Status};
+use interleaf::wire::Family;
 use interleaf::{Session, store};
 use interleaf_agent::mcp::Server;
-use interleaf_agent::{Agent, End, Event};
+use interleaf_agent::{Agent, End, Event, Tool, Toolbox};
 use interleaf_doubles::{Answer, Asked};
 use serde_json::json;
 use tempfile::TempDir;
@@ -162,6 +163,67 @@ async fn live_row_23_a_server_that_failed_at_the_start_is_tried_again_and_its_to
     assert!(first.iter().any(|name| name == "double__echo"), "{first:?}");
     assert_eq!(last[..first.len()], first[..]);
     assert!(last[first.len()..].iter().all(|name| name.starts_with("late__")), "{last:?}");
+}
+
+/// Tools that only grow.
+struct Growing(Arc<Mutex<usize>>);
+
+impl Toolbox for Growing {
+    fn name(&self) -> String {
+        "the MCP server big".to_owned()
+    }
+
+    fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        let tool = |n| {
+            let tool = crate::world::changing(&format!("big__{n}"), |_, _| async { Ok("".into()) });
+            Arc::new(tool) as Arc<dyn Tool>
+        };
+        (0..*self.0.lock().unwrap()).map(tool).collect()
+    }
+}
+
+#[tokio::test]
+async fn tools_beyond_what_the_api_takes_are_left_out_and_told() {
+    for n_at_first in [100, 200] {
+        let n_tools = Arc::new(Mutex::new(n_at_first));
+        let (grows, seen) = (n_tools.clone(), Arc::new(Mutex::new(Vec::new())));
+        let lists = seen.clone();
+        let double = double(move |asked| {
+            *grows.lock().unwrap() = 218;
+            let names: Vec<String> = asked.tools.iter().map(|tool| tool.name.clone()).collect();
+            lists.lock().unwrap().push(names);
+            match n_said(asked) {
+                0 => Answer::new().with_call("echo", &json!({"name": "a"})),
+                _ => Answer::text("Done."),
+            }
+        })
+        .await;
+        let agent = Agent::new("mender")
+            .with_target(target(Family::OpenaiChat, &double))
+            .with_role("You mend clocks.")
+            .without_instructions()
+            .with_toolbox(Growing(n_tools))
+            .with_tool(crate::world::echo());
+        let mut session = session().await;
+        session.append(Message::user("Go.")).await.unwrap();
+        let mut run = agent.start(&transport(), session).unwrap();
+        let told = crate::world::events(&mut run).await;
+        let ended = run.finish().await.unwrap();
+        assert_eq!((ended.end, &*ended.text), (End::Completed, "Done."));
+        let told: Vec<String> = told
+            .iter()
+            .filter(|event| matches!(event, Event::LeftOut { .. }))
+            .map(ToString::to_string)
+            .collect();
+        let last = "91 tools of the MCP server big left out: the API takes at most 128 in all";
+        assert!(told.last().unwrap().starts_with(last), "{told:?}");
+        assert_eq!(told.len(), if n_at_first == 200 { 2 } else { 1 });
+        let seen = seen.lock().unwrap();
+        let (first, last) = (&seen[0], &seen[1]);
+        assert_eq!(last.len(), 128);
+        assert_eq!(last[..first.len()], first[..], "in the order in which they were first sent");
+        assert_eq!(last[0], "echo", "its own never give way");
+    }
 }
 
 #[tokio::test]

@@ -19,8 +19,36 @@ impl Failure {
             rule = format!("{rule} ({})", innermost(cause));
         }
         let failure = Self::new(subject, rule).of(fault(error.kind()));
-        match hint(error) {
-            Some(hint) => failure.hint(hint),
+        match (hint(error), advice(error.kind())) {
+            (Some(hint), _) => failure.hint(hint),
+            (None, Some(advice)) => failure.hint(format!("nothing was written; {advice}")),
+            (None, None) => failure,
+        }
+    }
+
+    /// What keeps an agent from running.
+    pub(crate) fn agent(subject: &str, error: &interleaf_agent::Error) -> Self {
+        match (error.as_session(), error.as_store()) {
+            (Some(error), _) => Self::session(subject, error),
+            (None, Some(error)) => Self::store("", error),
+            (None, None) => Self::new(subject, error.to_string()),
+        }
+    }
+
+    /// A run that could not go on, because of its store or of the API. What it did is kept.
+    pub(crate) fn run(id: String, why: String, store: Option<ErrorKind>) -> Self {
+        let failure = Self::new(id, why).of(store.map_or(Fault::Api, fault));
+        match store.and_then(advice) {
+            Some(advice) => failure.hint(advice),
+            None => failure,
+        }
+    }
+
+    /// What a session refused after something was written to it.
+    pub(crate) fn late(subject: &str, error: &interleaf::Error) -> Self {
+        let failure = Self::session(subject, error);
+        match error.as_store().and_then(|error| advice(error.kind())) {
+            Some(advice) => failure.hint(advice),
             None => failure,
         }
     }
@@ -73,20 +101,27 @@ fn fault(kind: ErrorKind) -> Fault {
     }
 }
 
-/// What the user could do.
+/// What the user could do where a transaction was refused.
+fn advice(kind: ErrorKind) -> Option<&'static str> {
+    match kind {
+        ErrorKind::Conflict => Some("look at the session and try again"),
+        ErrorKind::Busy => Some("try again"),
+        ErrorKind::Full => Some("make room on the disk and try again"),
+        _ => None,
+    }
+}
+
+/// What the user could do otherwise.
 fn hint(error: &store::Error) -> Option<&'static str> {
     match error.kind() {
         ErrorKind::Unavailable if error.may_be_written() => {
             Some("look at the session before you try again")
         }
-        ErrorKind::Conflict => Some("nothing was written; look at the session and try again"),
         ErrorKind::HasForks => Some("remove the forks first"),
-        ErrorKind::Busy => Some("nothing was written; try again"),
         ErrorKind::Newer => {
             Some("nothing was changed; use the version that wrote it, or a later one")
         }
         ErrorKind::Corrupt => Some("the database was left as it is; restore a copy of it"),
-        ErrorKind::Full => Some("nothing was written"),
         _ => None,
     }
 }

@@ -11,7 +11,7 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::Working;
 use super::person::{Answer, Ask, channel, forget_typed, given_up, read_line};
-use crate::failure::{Failure, Fault, Stop, Verdict, printable};
+use crate::failure::{Failure, Stop, Verdict, printable};
 use crate::output::{Output, say};
 use crate::reach::cut;
 use crate::stopped::Wishes;
@@ -68,7 +68,7 @@ impl Working {
             Ok((ended, told.cut))
         });
         let ended: Result<_, interleaf_agent::Error> = ended;
-        let (ended, cut) = ended.map_err(|e| Failure::new(&id, e.to_string()))?;
+        let (ended, cut) = ended.map_err(|e| Failure::agent(&id, &e))?;
         // Nobody was asked: what was to be done is not worth a session.
         let is_nothing = ended.requests == 0 && ended.session.conversation().log_len() == 1;
         let is_kept = !(is_new && is_nothing && matches!(ended.end, End::Failed(_)));
@@ -81,7 +81,7 @@ impl Working {
             End::Completed => Ok(Verdict::Fine),
             End::OutOfBudget(_) => Ok(Verdict::Unfinished),
             End::Interrupted => Ok(Verdict::Interrupted),
-            End::Failed(why) => Err(Failure::new(id, why).of(Fault::Api).into()),
+            End::Failed(why) => Err(Failure::run(id, why, ended.store_refused).into()),
             _ => Ok(Verdict::Findings),
         }
     }

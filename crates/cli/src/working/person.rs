@@ -99,7 +99,7 @@ impl Ask {
 
     /// What may be said to it.
     pub(crate) fn choices(&self) -> String {
-        let name = shown(self.call.name.as_str());
+        let name = shown_exactly(self.call.name.as_str());
         format!("y, a (always allow `{name}` from now on), or n and why")
     }
 

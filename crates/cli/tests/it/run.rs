@@ -109,6 +109,38 @@ fn a_session_that_was_stopped_before_its_first_request_goes_on_with_what_it_was_
 }
 
 #[test]
+fn a_store_that_is_locked_ends_every_run_with_the_exit_code_of_the_store() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("s.db");
+    let store = format!("sqlite:{}", file.display());
+    let whom = ["--vendor", "openai", "--model", "gpt-4.1"];
+    let plan = scratch.path().join("plan.json");
+    let step = r#"{"objective": "look", "steps": [{"id": "a", "tool": "list"}]}"#;
+    std::fs::write(&plan, step).unwrap();
+    let (_, _, err) =
+        ran(&store, scratch.path(), &[&["Look.", "--rounds", "1"], &whom[..]].concat());
+    let id = err.lines().find_map(|line| line.strip_prefix("session: ")).unwrap();
+    let other = rusqlite::Connection::open(&file).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let plan = plan.display().to_string();
+    let runs = [
+        [&["run", "Look."], &whom[..]].concat(),
+        vec!["run", "--session", id, "And?"],
+        vec!["resume", id, "--say", "And?"],
+        [&["plan", "run", &plan], &whom[..]].concat(),
+    ];
+    for arguments in runs {
+        let mut command = interleaf(&arguments);
+        command.env("INTERLEAF_STORE", &store).current_dir(scratch.path());
+        command.env("HOME", scratch.path()).env("OPENAI_API_KEY", "none");
+        let done = command.stdin(std::process::Stdio::null()).output().unwrap();
+        let err = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(4), "{arguments:?}: {err}");
+        assert!(err.contains("hint: nothing was written; try again"), "{arguments:?}: {err}");
+    }
+}
+
+#[test]
 fn a_call_that_was_cut_off_by_the_length_is_told_in_words_and_as_data() {
     let scratch = tempfile::tempdir().unwrap();
     let store = format!("sqlite:{}", scratch.path().join("s.db").display());

@@ -74,6 +74,19 @@ async fn a_tool_that_the_settings_name_and_the_server_has_not_is_told_once_it_is
 }
 
 #[tokio::test]
+async fn however_often_a_server_says_that_its_list_has_changed_one_list_is_due() {
+    let world = World::new(|_| {});
+    assert_eq!(world.call("clamor", "").await, Ok("quiet".to_owned()));
+    let n_lists = || world.noted("heard").iter().filter(|method| *method == "tools/list").count();
+    // At the start, at the first notice, and for all that came meanwhile.
+    until("it is listed", || n_lists() >= 3).await;
+    for _ in 0..10 {
+        world.call("echo", "hi").await.unwrap();
+    }
+    assert_eq!(n_lists(), 3);
+}
+
+#[tokio::test]
 async fn live_row_24_late_tools_go_to_the_end_and_those_that_are_gone_stay_with_an_error() {
     let world = World::new(|_| {});
     world.server.connect().await.unwrap();

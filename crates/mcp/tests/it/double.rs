@@ -15,6 +15,13 @@ use serde_json::{Value, json};
 /// happened.
 const NOTES: &str = "INTERLEAF_MCP_DOUBLE";
 
+/// The variable in which it has a secret.
+pub(crate) const SECRET: &str = "INTERLEAF_MCP_SECRET";
+
+fn secret() -> String {
+    std::env::var(SECRET).unwrap_or_default()
+}
+
 /// How the server is started.
 pub(crate) fn settings(notes: &Path) -> ServerSettings {
     let test = "double::the_server_that_other_tests_start";
@@ -49,6 +56,8 @@ struct Double {
     out: Arc<Mutex<std::io::Stdout>>,
     answers: Arc<Mutex<Option<mpsc::Sender<Value>>>>,
     has_grown: Arc<Mutex<bool>>,
+    /// Held while nothing may be listed.
+    listing: Arc<Mutex<()>>,
     subscription: Arc<Mutex<Option<Value>>>,
 }
 
@@ -58,11 +67,12 @@ fn serve(notes: &Path) {
         out: Arc::new(Mutex::new(std::io::stdout())),
         answers: Arc::default(),
         has_grown: Arc::default(),
+        listing: Arc::default(),
         subscription: Arc::default(),
     };
     double.note("started", &std::process::id().to_string());
     if notes.join("refuses-to-start").exists() {
-        eprintln!("the license has expired");
+        eprintln!("the license has expired: {}", secret());
         std::process::exit(3);
     }
     println!("\na line that is no message");
@@ -130,6 +140,7 @@ impl Double {
                 self.say(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
             }
             Some("tools/list") => {
+                let _turn = self.listing.lock().unwrap();
                 let tools = self.tools();
                 self.say(&json!({"jsonrpc": "2.0", "id": id, "result": {"tools": tools}}));
             }
@@ -146,7 +157,7 @@ impl Double {
         let has_grown = *self.has_grown.lock().unwrap();
         let reads = [
             "echo", "stall", "slow", "look", "huge", "grow", "ask", "must_ask", "kinds",
-            "nonsense", "refuse", "fail",
+            "nonsense", "refuse", "fail", "leak", "clamor",
         ];
         let changes = ["early", "die", "strike", "write", "breed", "cover"];
         let tool = |name: &str, hints: Value| {
@@ -249,6 +260,31 @@ impl Double {
             "refuse" => {
                 let error = json!({"code": -32602, "message": "text must be shorter"});
                 self.say(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
+                return;
+            }
+            // Tells its secret, in the way that is asked for.
+            "leak" => match said {
+                "refuse" => {
+                    let error = json!({"code": -32602, "message": secret()});
+                    self.say(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
+                    return;
+                }
+                "fail" => {
+                    let told = format!("no: {}", secret());
+                    json!({"content": [{"type": "text", "text": told}], "isError": true})
+                }
+                _ => {
+                    eprintln!("{}", secret());
+                    std::process::exit(3);
+                }
+            },
+            // Says over and over that its list has changed, before it gives any.
+            "clamor" => {
+                let _turn = self.listing.lock().unwrap();
+                for _ in 0..1_000 {
+                    self.tell("tools/list_changed", json!({}));
+                }
+                self.say(&json!({"jsonrpc": "2.0", "id": id, "result": text("quiet")}));
                 return;
             }
             "fail" => json!({"content": [{"type": "text", "text": "no"}], "isError": true}),

@@ -7,6 +7,7 @@ mod double;
 mod http;
 mod lost;
 mod real;
+mod secret;
 mod settings;
 mod site;
 mod world;

@@ -77,6 +77,13 @@ async fn answer(State(seen): State<Arc<Seen>>, request: Request<Body>) -> Respon
     if head.uri.path() == "/closed" {
         return (StatusCode::UNAUTHORIZED, "no key").into_response();
     }
+    if head.uri.path() == "/echo" {
+        let asked: Value = serde_json::from_slice(&body).unwrap();
+        let key = head.headers.get("authorization").map(|key| key.to_str().unwrap());
+        let error = json!({"code": -32001, "message": format!("no such key: {key:?}")});
+        let body = json!({"jsonrpc": "2.0", "id": asked["id"], "error": error}).to_string();
+        return ([("content-type", "application/json")], body).into_response();
+    }
     match head.method {
         Method::POST => post(&seen, &head.headers, &body),
         Method::GET => {

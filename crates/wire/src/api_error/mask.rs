@@ -2,7 +2,7 @@
 //!
 //! | what is masked | how it is known |
 //! |---|---|
-//! | the key of the request, and what else is secret in it | it is given; see [`echo`] |
+//! | the key of the request, and what else is secret in it | it is given; see [`Secret::hidden_in`] |
 //! | a key of a known maker | its first letters, also inside of a word |
 //! | what stands after `Bearer` or `Basic` | it holds a digit |
 //! | a long run of hex, or of letters of both cases and digits | its length; not in the number that support asks for |
@@ -12,7 +12,7 @@
 use interleaf_model::{Secret, is_key_letter, key_start};
 use smol_str::SmolStr;
 
-use super::{Told, echo};
+use super::Told;
 
 /// The longest sentence of an API that is kept, in characters.
 pub(super) const LONGEST_MESSAGE: usize = 1000;
@@ -50,8 +50,7 @@ impl<'k> Mask<'k> {
 
     /// The text without what the request was sent with.
     pub(crate) fn given(self, text: &str) -> String {
-        let keys = self.given.iter().map(|key| key.expose().trim());
-        keys.fold(text.to_owned(), |text, key| echo::hidden(&text, key))
+        self.given.iter().fold(text.to_owned(), |text, key| key.hidden_in(&text))
     }
 
     /// How a text begins, without what the request was sent with. It is searched before it is cut

@@ -17,7 +17,7 @@ pub(super) use self::fields::is_known;
 pub(super) use self::rules::RULES;
 pub(super) use parts::{is_signature, is_sound_part};
 pub(super) use settings::{is_sound_format, is_sound_thinking};
-pub(super) use tools::{check_count, is_sound_choice};
+pub(super) use tools::{MOST_FUNCTIONS, check_count, is_sound_choice};
 
 /// Checks a body.
 pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {

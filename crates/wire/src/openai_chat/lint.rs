@@ -17,7 +17,7 @@ use crate::{Family, Vendor, misplaced};
 pub(super) use self::facts::Facts;
 pub(super) use self::rules::RULES;
 pub(super) use self::settings::setting_fault;
-pub(super) use self::tools::{check_count, hosted_tool};
+pub(super) use self::tools::{check_count, hosted_tool, most_tools};
 
 /// A rule that is broken, and where below the value that was looked at.
 pub(super) struct Found {

@@ -154,7 +154,7 @@ impl Chat<'_> {
                 None => Ok(()),
             }
         });
-        noted.map_err(|e| Failure::new("/model", e.to_string()))?;
+        noted.map_err(|e| Failure::agent("/model", &e))?;
         self.note(&format!("{vendor} {model} is asked from now on"))?;
         Ok(Next::Line)
     }
@@ -171,7 +171,7 @@ impl Chat<'_> {
             Err(e) => {
                 let again = self.opened.asked(interleaf::Session::open(store, id))?;
                 self.session = Some(again);
-                Err(Failure::new("", e.to_string()))
+                Err(Failure::agent("", &e))
             }
         }
     }

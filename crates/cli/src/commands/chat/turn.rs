@@ -49,7 +49,7 @@ impl Chat<'_> {
         let runtime = self.opened.clone();
         let (over, is_stopped) = runtime.wait(async {
             let run = self.agent.start(&self.transport, session);
-            let run = run.map_err(|e| Failure::new("", e.to_string()))?;
+            let run = run.map_err(|e| Failure::agent("", &e))?;
             self.follow(run, &mut telling).await
         })?;
         self.summaries = self.summaries + telling.summaries;
@@ -148,7 +148,7 @@ impl Chat<'_> {
                 },
             }
         }
-        let ended = run.finish().await.map_err(|e| Failure::new("", e.to_string()))?;
+        let ended = run.finish().await.map_err(|e| Failure::agent("", &e))?;
         Ok((Over::Ended(Box::new(ended), unheard), is_stopped))
     }
 

@@ -239,7 +239,7 @@ impl RunArguments {
             Some(fault) => failure(&subject, fault).hint(
                 "a run goes on with the plan that it began with; without --session it begins anew",
             ),
-            None => Failure::new(subject, error.to_string()),
+            None => Failure::agent(&subject, error),
         }
     }
 

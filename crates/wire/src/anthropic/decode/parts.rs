@@ -8,13 +8,12 @@ use smol_str::SmolStr;
 
 use interleaf_model::{
     Arguments, AssistantPart, CallId, ContentPart, Extra, File, Image, Json, Opaque, Producer,
-    Seal, Source, SystemPart, Text, Thinking, ToolCall, ToolName, VendorName,
+    Seal, Source, SystemPart, Text, Thinking, ToolCall, ToolName, VendorName, in_base64,
 };
 
 use super::{extra, extra_of};
 use crate::anthropic::{OWNER, PLAIN_TEXT};
 use crate::arguments;
-use crate::base64;
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_object, is_text, text, wrong_type};
 use crate::{Family, misplaced, source};
@@ -168,7 +167,7 @@ fn media(raw: &RawValue) -> Result<Option<Media>, Fault<'_>> {
         }
         Some("text") => {
             let text = source.take_text("data")?;
-            let data = text.map(|text| Arc::from(base64::encode(&text)));
+            let data = text.map(|text| Arc::from(in_base64(&text)));
             (data.map(Source::Base64), Some(PLAIN_TEXT))
         }
         Some(_) => return Ok(None),

@@ -11,7 +11,7 @@ use crate::lint::Faults;
 use crate::tree::Value;
 
 /// The most functions of a request.
-const MOST_FUNCTIONS: usize = 512;
+pub(in crate::gemini) const MOST_FUNCTIONS: usize = 512;
 
 /// Refuses to write more functions than the API takes.
 pub(in crate::gemini) fn check_count(n_functions: usize) -> Result<(), Error> {

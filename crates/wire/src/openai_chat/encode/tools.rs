@@ -31,7 +31,7 @@ pub(super) fn head<'a>(cx: &mut Context<'a>) -> Result<Head<'a>, Error> {
             }
         }
     }
-    check_count(tools.len(), &cx.vendor.quirks)?;
+    check_count(tools.len(), cx.vendor)?;
     Ok(Head { model: &options.model, tools })
 }
 

@@ -9,13 +9,21 @@ use crate::lint::Faults;
 use crate::openai_chat::OPENAI;
 use crate::raw::Fields;
 use crate::tree::{Map, Value};
-use crate::{Error, Family, Quirks, array_items, foreign_tool, strict_schema};
+use crate::{Error, Family, Quirks, Vendor, array_items, foreign_tool, strict_schema};
 
 const MOST_TOOLS: usize = 128;
 
+/// The most tools that a vendor is known to take. Of servers that imitate the API it is not known.
+pub(in crate::openai_chat) fn most_tools(vendor: &Vendor) -> Option<usize> {
+    vendor.quirks.native.then_some(MOST_TOOLS)
+}
+
 /// Refuses to write more tools than the vendor is known to take.
-pub(in crate::openai_chat) fn check_count(n_tools: usize, quirks: &Quirks) -> Result<(), Error> {
-    if quirks.native { rules::FUNCTIONS.limit(n_tools, MOST_TOOLS, "tools") } else { Ok(()) }
+pub(in crate::openai_chat) fn check_count(n_tools: usize, vendor: &Vendor) -> Result<(), Error> {
+    match most_tools(vendor) {
+        Some(most) => rules::FUNCTIONS.limit(n_tools, most, "tools"),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn check(fields: &Map, facts: &Facts, faults: &mut Faults) {

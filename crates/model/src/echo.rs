@@ -1,6 +1,6 @@
-//! The key of a request, found in what a server says, however it repeats it.
+//! A secret, found in what a server says, however it repeats it.
 //!
-//! | how it is repeated | from which length of the key |
+//! | how it is repeated | from which length of the secret |
 //! |---|---|
 //! | as it is, as a word of its own | 6 letters; a shorter text is no secret, and may stand anywhere |
 //! | as it is, inside of a word | 8 |
@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use memchr::memmem::Finder;
 
-use crate::base64;
+use crate::in_base64;
 
 const HIDDEN: &str = "***";
 const WORD: usize = 6;
@@ -22,7 +22,7 @@ const IN_PARTS: usize = 24;
 const PART: usize = 12;
 
 /// The text without the key.
-pub(super) fn hidden(text: &str, key: &str) -> String {
+pub(crate) fn hidden(text: &str, key: &str) -> String {
     match key.len() {
         ..WORD => text.to_owned(),
         WORD..ANYWHERE => without_word(text, key),
@@ -80,7 +80,7 @@ impl Letters {
             }
         }
         let sealed = marked.clone();
-        for core in in_base64(key) {
+        for core in cores(key) {
             self.mark(core.as_bytes(), &mut marked);
         }
         self.widen(&sealed, &mut marked);
@@ -169,16 +169,16 @@ fn escaped(from: &[u8]) -> Option<(u8, usize)> {
 
 /// What every text in base64 has that holds a key, by where the key begins in it: the digits
 /// that depend on nothing else. Of either alphabet.
-fn in_base64(key: &str) -> Vec<String> {
-    let mut cores = Vec::new();
+fn cores(key: &str) -> Vec<String> {
+    let mut found = Vec::new();
     for before in ["", ":", "::"] {
-        let whole = base64::encode(&format!("{before}{key}"));
+        let whole = in_base64(&format!("{before}{key}"));
         let from = (before.len() * 8).div_ceil(6);
         let to = (before.len() + key.len()) * 8 / 6;
         let core = whole.get(from..to).unwrap_or_default();
-        cores.push(core.replace('+', "-").replace('/', "_"));
-        cores.push(core.to_owned());
+        found.push(core.replace('+', "-").replace('/', "_"));
+        found.push(core.to_owned());
     }
-    cores.dedup();
-    cores
+    found.dedup();
+    found
 }
