@@ -79,7 +79,7 @@ impl fmt::Display for End {
         match self {
             Self::Completed => f.write_str("completed"),
             Self::OutOfBudget(Limit::Length) => {
-                f.write_str("cut off: the answer reached its limit of output tokens")
+                f.write_str("out of budget: the answer reached its limit of output tokens")
             }
             Self::OutOfBudget(limit) => write!(f, "out of budget: its limit of {limit}"),
             Self::Interrupted => f.write_str("interrupted"),

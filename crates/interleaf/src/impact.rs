@@ -248,6 +248,9 @@ pub struct Cost {
     pub unbroken: f64,
     /// Reads are told in steps of this many tokens.
     pub step: u64,
+    /// Nothing shorter is kept, by the API's own count.
+    #[serde(default)]
+    pub minimum: u64,
     /// Whether nothing of it is kept, since the cache keeps no prompts that are so short.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub too_short: bool,
@@ -420,6 +423,7 @@ impl Cost {
             // An earlier request may give more than the one right before.
             unbroken: rules.prices.cost(unbroken).min(rules.prices.cost(used)),
             step: rules.matches.step(),
+            minimum: rules.minimum,
         }
     }
 }

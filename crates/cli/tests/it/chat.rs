@@ -332,7 +332,7 @@ fn go_is_offered_only_where_it_goes_on() {
     assert_has(
         &shown,
         &[
-            "\ncut off: the answer reached its limit of output tokens; say \"go on\" to continue\n",
+            "\nout of budget: the answer reached its limit of output tokens; say \"go on\" to continue\n",
             "\nrefused\n",
         ],
     );

@@ -227,14 +227,15 @@ pub(super) fn of(
     let sent_prompts = stages.sent_prompts(tokens, &marks);
     trace.stages = stages;
     let mut rules = now.target.rules()?;
+    let minimum = rules.minimum;
     let [before @ .., this] = sent_prompts.as_slice() else { return None };
     // Of a request that is another after what they share, our count is that of this one's bytes.
     let whole_before = before.last().filter(|last| last.tokens <= this.shared);
     if let (Some(last), Some(usage)) = (whole_before, told) {
         // The API goes by its own count.
         let part = u128::from(rules.minimum) * u128::from(last.tokens);
-        let minimum = part.div_ceil(u128::from(usage.prompt.max(1)));
-        rules.minimum = u64::try_from(minimum).unwrap_or(u64::MAX);
+        let counted = part.div_ceil(u128::from(usage.prompt.max(1)));
+        rules.minimum = u64::try_from(counted).unwrap_or(u64::MAX);
     }
     let whole = before.last().map_or(this.shared, |last| last.tokens + last.answer);
     let unbroken = SentPrompt { after: None, shared: whole.min(this.tokens), ..*this };
@@ -251,5 +252,6 @@ pub(super) fn of(
     }
     let has_marks = !this.marks.is_empty();
     let known = Known::of(&rules, before.last(), this);
-    Some(Expected { cost: Cost::new(&rules, used, unbroken_used, has_marks), known })
+    let cost = Cost { minimum, ..Cost::new(&rules, used, unbroken_used, has_marks) };
+    Some(Expected { cost, known })
 }

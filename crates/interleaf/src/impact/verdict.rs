@@ -40,14 +40,15 @@ impl Impact {
     /// The tokens that should have been read by the API's own count of the prompt. Where it
     /// has counted the same beginning before, they are exact.
     pub fn predicted(&self, usage: Usage) -> Option<u64> {
-        let Cost { read, step, .. } = *self.cost.as_ref()?;
+        let Cost { read, step, minimum, .. } = *self.cost.as_ref()?;
         let step = step.max(1);
         // Where it ends before it is brought to a step: the API's steps are of its own count.
         let end = self.ends().find(|end| end - end % step == read);
         let tokens = self.by_their_count(end.unwrap_or(read), usage)?;
         // What is at a step by our count is at the nearest one by the API's.
         let most = end.map_or(step / 2, |_| 0);
-        Some(tokens.saturating_add(most) / step * step)
+        let tokens = tokens.saturating_add(most) / step * step;
+        Some(if tokens < minimum { 0 } else { tokens })
     }
 
     /// The API's count of what is before a place, given ours.

@@ -241,7 +241,7 @@ fn h3_a_system_text_that_changes_in_its_middle_is_read_up_to_there() {
 #[test]
 fn h3_the_same_tools_have_the_same_tokens_in_every_request_whatever_the_count_learned_meanwhile() {
     block_on(async {
-        let to = Target::new("anthropic", "claude-sonnet-4-5").unwrap();
+        let to = Target::new("anthropic", "claude-sonnet-4-5").unwrap().with_key("k");
         let schema = r#"{"type":"object","properties":{"path":{"type":"string"}}}"#;
         let tool = Tool::new("read_file", "Reads a file.", Json::parse(schema).unwrap());
         let mut session = Session::create(memory().await, "").await.unwrap();
