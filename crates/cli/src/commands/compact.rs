@@ -191,6 +191,7 @@ struct Told<P, D> {
     outcome: &'static str,
     #[serde(flatten)]
     plan: P,
+    #[serde(skip_serializing_if = "Option::is_none")]
     done: Option<D>,
 }
 

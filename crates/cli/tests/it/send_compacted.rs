@@ -12,24 +12,26 @@ fn compact_prints_one_json_object_with_what_was_planned_and_what_came_of_it() {
     let store = format!("sqlite:{}", folder.path().join("s.db").display());
     let policy = folder.path().join("policy.json");
     std::fs::write(&policy, r#"{"summary_tokens": 800}"#).unwrap();
-    let run = |arguments: &[&str]| {
+    let run_to = |code: i32, arguments: &[&str]| {
         let output = interleaf(arguments).env("INTERLEAF_STORE", &store).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", text(&output.stderr));
         text(&output.stdout).trim().to_owned()
     };
+    let run = |arguments: &[&str]| run_to(0, arguments);
     let compact = format!(
         "{PROGRAM} compact $0 --vendor anthropic --model claude-sonnet-4-5 --window 4000 --json \
          --policy {}",
         policy.display()
     );
-    let compacted = |flags: &str, double: &[&str]| -> Value {
+    let compacted_to = |code: i32, flags: &str, double: &[&str]| -> Value {
         let id = run(&["sessions", "new"]);
         run(&["sessions", "append", &id, SESSION]);
         let script = format!("{compact} {flags}");
         let command = ["--any-signature", "--", "sh", "-c", &script, &id];
-        let out = run(&[&["double"], double, &command].concat());
+        let out = run_to(code, &[&["double"], double, &command].concat());
         serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}"))
     };
+    let compacted = |flags: &str, double: &[&str]| compacted_to(0, flags, double);
     let planned = compacted("--dry-run", &[]);
     assert!(planned["covered"].is_u64() && planned.get("done").is_none(), "{planned}");
     let at = "--base-url \"$ANTHROPIC_BASE_URL\"";
@@ -40,8 +42,8 @@ fn compact_prints_one_json_object_with_what_was_planned_and_what_came_of_it() {
     assert!(done["after"].as_u64().unwrap() <= 800, "{done}");
     assert!(done["texts"][0]["spent"]["output"].as_u64().unwrap() > 0, "{done}");
     assert!(done["texts"][0]["price"].is_string(), "{done}");
-    // The writer is down.
-    let failed = compacted(&format!("{at} --retries 0"), &["--fault", "1=500"]);
+    // The writer is down: there is a digest, and not what was asked for.
+    let failed = compacted_to(1, &format!("{at} --retries 0"), &["--fault", "1=500"]);
     assert!(failed["done"]["without_model"]["failed"].is_string(), "{failed}");
     let digest = compacted("--without-model", &[]);
     assert_eq!(digest["done"]["without_model"], "asked");

@@ -57,7 +57,8 @@ pub(crate) fn open(path: &Path, patience: Duration) -> Result<Opened, Error> {
         Err(failure) => failure,
     };
     let kind = failure.0.kind();
-    if !matches!(kind, ErrorKind::Denied | ErrorKind::NotFound) || fs::File::open(path).is_err() {
+    let is_readable = path.is_file() && fs::File::open(path).is_ok();
+    if !matches!(kind, ErrorKind::Denied | ErrorKind::NotFound) || !is_readable {
         return Err(opening(path, failure));
     }
     match (shut::open(path, patience), kind) {
