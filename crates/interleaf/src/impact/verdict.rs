@@ -48,7 +48,10 @@ impl Impact {
         // What is at a step by our count is at the nearest one by the API's.
         let most = end.map_or(step / 2, |_| 0);
         let tokens = tokens.saturating_add(most) / step * step;
-        Some(if tokens < minimum { 0 } else { tokens })
+        // A place that the API has not counted is known to a hundredth: nearer to the least that is
+        // kept, nobody can tell.
+        let is_too_short = tokens.saturating_add(tokens / 100) < minimum;
+        Some(if is_too_short { 0 } else { tokens })
     }
 
     /// The API's count of what is before a place, given ours.
