@@ -142,7 +142,7 @@ impl Course {
         // What is too late already is not sent: making the request takes time too.
         Deadline::check(self.total).map_err(|failed| self.failed(failed, call))?;
         let (mut because, mut own) = (because, self.goes_on.take().unwrap_or_default());
-        tokio::time::sleep(own.waited).await;
+        pause(own.waited).await;
         loop {
             let mut attempt = Attempt { waited: own.waited, ..Attempt::new(call.name(), because) };
             let began = Instant::now();
@@ -177,7 +177,7 @@ impl Course {
                 self.goes_on = Some(own);
                 return Err(self.failed(failed, call));
             }
-            tokio::time::sleep(own.waited).await;
+            pause(own.waited).await;
             because = Because::Retry;
         }
     }
@@ -227,5 +227,27 @@ impl Course {
 
     fn failed(&self, failed: Failed, call: &Call) -> Error {
         Error::of(failed, call.name(), self.attempts.clone()).unseen(self.is_unseen)
+    }
+}
+
+/// Waits before a try. Where there is nothing to wait for it does not: the shortest sleep lasts
+/// until the clock's next tick, a millisecond later.
+async fn pause(wait: Duration) {
+    if !wait.is_zero() {
+        tokio::time::sleep(wait).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+    use std::time::Duration;
+
+    #[tokio::test]
+    async fn a_first_try_does_not_wait_for_the_clock() {
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(pin!(super::pause(Duration::ZERO)).poll(&mut context).is_ready());
+        assert!(pin!(super::pause(Duration::from_nanos(1))).poll(&mut context).is_pending());
     }
 }
