@@ -58,7 +58,8 @@ use crate::stream::Framing;
 use crate::{Alphabet, Effort, Quirks};
 
 /// The types of settings.
-const SETTINGS: [(&str, SettingType); 2] = [("model", Text), ("generationConfig", Object)];
+const SETTINGS: [(&str, SettingType); 3] =
+    [("model", Text), ("generationConfig", Object), ("toolConfig", Object)];
 
 /// The types of those in `generationConfig`.
 const CONFIG_SETTINGS: [(&str, SettingType); 2] =

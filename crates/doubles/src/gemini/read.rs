@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::settings::int32;
 use crate::asked::{Asked, Choice, Part, Piece, Role, Tool, Turn};
 use crate::family::Incoming;
 use crate::value::{file, image, list, text};
@@ -31,7 +32,7 @@ pub(super) fn asked(incoming: &Incoming<'_>) -> Asked {
     };
     let settings = &body["generationConfig"];
     asked.thinking = settings["thinkingConfig"]["includeThoughts"] == true;
-    asked.max_tokens = settings["maxOutputTokens"].as_u64();
+    asked.max_tokens = int32(&settings["maxOutputTokens"]).map(i32::unsigned_abs).map(u64::from);
     asked
 }
 

@@ -1,5 +1,7 @@
 //! Rules of the body and its settings.
 
+use serde_json::Value;
+
 use super::contents::unknown_name;
 use super::generation;
 use crate::family::{Incoming, Rule, rules};
@@ -84,14 +86,13 @@ fn numbers_are_in_range(incoming: &Incoming<'_>) -> Verdict {
     }
     for name in ["maxOutputTokens", "candidateCount", "seed"] {
         let value = &settings[name];
-        demand(value.is_null() || value.is_i64() || value.is_u64(), || {
+        demand(value.is_null() || int32(value).is_some(), || {
             Refusal::new(format!(
                 "Invalid value at 'generation_config.{name}' (TYPE_INT32), {value}"
             ))
         })?;
     }
-    let most = &settings["maxOutputTokens"];
-    demand(most.as_i64().is_none_or(|most| most > 0), || {
+    demand(int32(&settings["maxOutputTokens"]).is_none_or(|most| most > 0), || {
         Refusal::new(
             "* GenerateContentRequest.generation_config.max_output_tokens: max_output_tokens must be positive.\n",
         )
@@ -103,6 +104,18 @@ fn numbers_are_in_range(incoming: &Incoming<'_>) -> Verdict {
             "Invalid value at 'generation_config.stop_sequences' (TYPE_STRING), {stops}"
         ))
     })
+}
+
+/// What the JSON form of Protocol Buffers takes for an int32: a whole number, however it is
+/// written, or a string of one.
+pub(super) fn int32(value: &Value) -> Option<i32> {
+    let number = match value {
+        Value::Number(number) => number.as_f64()?,
+        Value::String(digits) => digits.parse().ok()?,
+        _ => return None,
+    };
+    let range = f64::from(i32::MIN)..=f64::from(i32::MAX);
+    (number.fract() == 0.0 && range.contains(&number)).then_some(number as i32)
 }
 
 fn a_schema_needs_json(incoming: &Incoming<'_>) -> Verdict {

@@ -127,7 +127,7 @@ rule_table! { "gemini"
         "A setting is of its type: a switch is true or false, a limit a whole number, a list of stop sequences a list of strings."
         "";
     OUTPUT_TOKENS "output-tokens"
-        "`maxOutputTokens` is 1 or more."
+        "`maxOutputTokens` is from 1 to 2147483647."
         "";
     RANGE "sampling-range"
         "`temperature` is a number from 0 to 2, `topP` one from 0 to 1, `topK` one of 0 or more."

@@ -74,9 +74,10 @@ pub(super) fn check(body: &Field<'_>, faults: &mut Faults) {
         }
     }
     if let Some(most) = config.get("maxOutputTokens")
-        && count_or_digits(most.value) == Some(0)
+        && let Some(count) = count_or_digits(most.value)
+        && !(1..=i32::MAX as u64).contains(&count)
     {
-        faults.add(&OUTPUT_TOKENS, most.at, "it is 0");
+        faults.add(&OUTPUT_TOKENS, most.at, format!("it is {count}"));
     }
     if let Some(schema) = googles {
         check_schema(&schema, false, faults);
