@@ -66,7 +66,7 @@ impl Output {
         let shown;
         if let Some(most) = self.most_shown.filter(|most| text.len() > *most) {
             id = free_id(call, conversation);
-            shown = shortened(text, most, &format!(": message {id} of the log has them"));
+            shown = shortened(text, most, &format!(": see message {id}"));
             beside.whole = Some(shortened(text, MOST_KEPT, ""));
             text = &shown;
         }

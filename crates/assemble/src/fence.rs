@@ -13,7 +13,7 @@ mod read;
 use std::borrow::Cow;
 
 use interleaf_model::{
-    Body, ContentPart, ContextKind, Message, Parts, SystemPart, Text, ToolResult,
+    Body, ContentPart, ContextKind, Message, MessageId, Parts, SystemPart, Text, ToolResult,
 };
 
 use self::escape::{escaped, inside, inside_with};
@@ -26,8 +26,6 @@ pub(crate) const OPENING: &str = "[The conversation before this point is not sho
 pub(crate) const NO_RESULT: &str = "[No result was recorded for this call.]";
 /// What the result of a call says that was cut off.
 pub(crate) const CUT_OFF: &str = "[This call was cut off before its end, for the answer was too long or was stopped. It was not run.]";
-/// What an old tool result says when it gave way.
-pub(crate) const CLEARED: &str = "[This old tool result was cleared to save space.]";
 
 /// How the elements of a context that is amended are read.
 pub(crate) const AMENDED: &str = "[The context above is brought up to date by this: of each part, \
@@ -178,11 +176,30 @@ pub(crate) fn left_out(n: usize) -> String {
     format!("[{n} earlier {messages} left out to fit the context window.]")
 }
 
+/// What an old tool result says when it gave way. It names its message: the log has all of it,
+/// and a tool may give it again.
+pub(crate) fn cleared(id: &MessageId) -> String {
+    match nameable(id) {
+        Some(id) => format!("[This old tool result was cleared to save space: see message {id}.]"),
+        None => "[This old tool result was cleared to save space.]".to_owned(),
+    }
+}
+
 /// The head and the tail of a tool result, and a note that stands for the `n` characters
-/// between them. What stood in the middle of a line begins one now.
-pub(crate) fn shortened(head: &str, n: usize, tail: &str) -> String {
+/// between them and names its message. What stood in the middle of a line begins one now.
+pub(crate) fn shortened(id: &MessageId, head: &str, n: usize, tail: &str) -> String {
     let tail = unlike(tail);
-    format!("{head}\n[… {n} characters of this tool result are left out here …]\n{tail}")
+    let see = nameable(id).map(|id| format!(": see message {id}")).unwrap_or_default();
+    format!("{head}\n[… {n} characters of this tool result are left out here{see} …]\n{tail}")
+}
+
+/// An id that may stand in an engine text. One that holds more than a name does might pass for
+/// what the engine says.
+fn nameable(id: &MessageId) -> Option<&str> {
+    const LONGEST: usize = 80;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+    let id = id.as_str();
+    (!id.is_empty() && id.len() <= LONGEST && id.chars().all(is_plain)).then_some(id)
 }
 
 /// The message without lines that pass for the engine's; none, if it has no such line.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interleaf::assemble::Agent as Who;
-use interleaf::model::{Message, MessageId, PartRef};
+use interleaf::model::{Message, PartRef};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -11,8 +11,9 @@ use crate::{Output, Scene, ToolError, result};
 
 pub(super) const NAME: &str = "recall";
 pub(super) const WHAT: &str = "Gives a part of this conversation again that was shortened, \
-    cleared or summarised: a message by its id, the messages that hold some words, or, with \
-    neither, a list of all messages with their ids.";
+    cleared or summarised: a message by its id, all messages from one id up to another, those \
+    that hold some words, or, with none of these, a list of all messages with their ids. What a \
+    summary stands for, or was left out, is where that list begins.";
 pub(super) const COMPACT: &str =
     "Has the oldest part of this conversation replaced by a summary before the next request.";
 
@@ -36,7 +37,10 @@ pub(super) struct Recall {
     /// The id of a message.
     #[serde(default)]
     message: Option<String>,
-    /// From which character of it on; of a list, from which message on.
+    /// The id of a later message, to get all from `message` up to this one.
+    #[serde(default)]
+    upto: Option<String>,
+    /// From which character of that on; of a list, from which message on.
     #[serde(default)]
     from: Option<usize>,
     /// Words to look for, if the id is not known.
@@ -53,17 +57,17 @@ pub(super) async fn recall(recall: Recall, scene: Scene) -> Result<Output, ToolE
     let log = || conversation.log().filter(|message| scene.who().hears(message));
     match (&recall.message, &recall.words) {
         (Some(id), _) => {
-            let id = MessageId::from(id.as_str());
-            let Some(message) = log().find(|message| message.id == id) else {
-                return Err(ToolError::new(format!("there is no message {id}")));
+            let place = |id: &str| {
+                let found = log().position(|message| message.id.as_str() == id);
+                found.ok_or_else(|| ToolError::new(format!("there is no message {id}")))
             };
-            let text = all_of(message);
-            let n_chars = text.chars().count();
-            let from = recall.from.unwrap_or(0);
-            let part: String = text.chars().skip(from).take(MOST).collect();
-            let upto = from + part.chars().count();
-            let role = message.role();
-            Ok(format!("[{id}, {role}, characters {from} to {upto} of {n_chars}]\n{part}").into())
+            let first = place(id)?;
+            let last = recall.upto.as_deref().map_or(Ok(first), place)?;
+            let Some(n_after) = last.checked_sub(first) else {
+                return Err(ToolError::new(format!("message {id} comes after the other one")));
+            };
+            let messages: Vec<&Arc<Message>> = log().skip(first).take(n_after + 1).collect();
+            Ok(given_again(&messages, recall.from.unwrap_or(0)))
         }
         (None, Some(words)) if !words.trim().is_empty() => {
             let wanted = words.to_lowercase();
@@ -101,6 +105,32 @@ pub(super) async fn recall(recall: Recall, scene: Scene) -> Result<Output, ToolE
             Ok(format!("[messages {from} to {upto} of {n_all}]\n{}", lines.join("\n")).into())
         }
     }
+}
+
+/// What messages say, from a character on; of a lone one its pictures too.
+fn given_again(messages: &[&Arc<Message>], from: usize) -> Output {
+    let (what, text, images) = match messages {
+        [message] => {
+            let images = message.parts().filter_map(|part| match part {
+                PartRef::Image(image) => Some(image.clone()),
+                _ => None,
+            });
+            let what = format!("{}, {}", message.id, message.role());
+            (what, all_of(message), images.collect())
+        }
+        all => {
+            let said = |message: &&Arc<Message>| {
+                format!("[{}, {}]\n{}", message.id, message.role(), all_of(message))
+            };
+            let texts: Vec<String> = all.iter().map(said).collect();
+            (format!("{} messages", all.len()), texts.join("\n\n"), Vec::new())
+        }
+    };
+    let n_chars = text.chars().count();
+    let part: String = text.chars().skip(from).take(MOST).collect();
+    let upto = from + part.chars().count();
+    let text = format!("[{what}, characters {from} to {upto} of {n_chars}]\n{part}");
+    Output { text, images, ..Output::default() }
 }
 
 /// A message in a list.

@@ -1,8 +1,11 @@
 //! The way back: what a tool said and the model was not shown is in the log.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use interleaf::Session;
+use interleaf::assemble::Budget;
 use interleaf::model::{Message, ToolCall};
 use interleaf_agent::mcp::Server;
 use interleaf_agent::{Agent, End, Output, Scene, ToolError, tool, tools};
@@ -25,7 +28,7 @@ fn brain(asked: &Asked, (tool, arguments): &(&'static str, Value)) -> Answer {
         0 => Answer::new().with_call(*tool, arguments),
         1 => Answer::new().with_call("recall", &json!({"words": NEEDLE})),
         2 => {
-            let id = between(&said[0], "left out here: message ", " of the log");
+            let id = between(&said[0], "left out here: see message ", " ");
             let found = said[1].lines().find(|line| line.contains(id)).unwrap_or(&said[1]);
             let from: usize = between(found, ", character ", "]").parse().unwrap_or(0);
             Answer::new().with_call("recall", &json!({"message": id, "from": from}))
@@ -102,8 +105,8 @@ async fn what_a_server_said_and_was_cut_off_is_recalled_after_a_restart() {
         0 => Answer::new().with_call("double__huge", &json!({"text": "1000000"})),
         1 => Answer::text("Done."),
         2 => {
-            let id =
-                between(&results(asked)[0], "left out here: message ", " of the log").to_owned();
+            let said = results(asked);
+            let id = between(&said[0], "left out here: see message ", " ");
             Answer::new().with_call("recall", &json!({"message": id, "from": 999_990}))
         }
         _ => Answer::text("Done."),
@@ -119,6 +122,38 @@ async fn what_a_server_said_and_was_cut_off_is_recalled_after_a_restart() {
     let recalled = ended.session.conversation().log().rfind(|m| m.as_result().is_some()).unwrap();
     let text = recalled.text();
     assert!(text.contains("characters 999990 to 1000000 of 1000000"), "{text}");
+}
+
+#[tokio::test]
+async fn what_gave_way_to_the_window_names_its_message_and_is_recalled() {
+    const CLEARED: &str = "was cleared to save space: see message ";
+    let double = double(|asked: &Asked| {
+        let said = results(asked);
+        let cleared = said.iter().find(|text| text.contains(CLEARED));
+        match (said.last(), cleared) {
+            (Some(last), _) if last.starts_with("[m") => Answer::text("Done."),
+            (_, Some(cleared)) => {
+                let id = between(cleared, CLEARED, ".]");
+                Answer::new().with_call("recall", &json!({"message": id}))
+            }
+            _ => Answer::new().with_call("page", &json!({})),
+        }
+    })
+    .await;
+    let n_pages = Arc::new(AtomicUsize::new(0));
+    let page = tool("page", "Gives the next page.", move |_: Nothing, _| {
+        let page = n_pages.fetch_add(1, Ordering::Relaxed);
+        async move { Ok(format!("page {page}: {}", "some words ".repeat(300)).into()) }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let agent = all_tools(agent(&double).with_tool(page.reads()), folder.path());
+    let agent = agent.with_budget(Budget::of_window(12_000));
+    let ended = agent.run(&transport(), session().await, "Read on.").await.unwrap();
+    assert_eq!(ended.end, End::Completed, "{}", ended.text);
+    let recalled = ended.session.conversation().log().rfind(|m| m.as_result().is_some()).unwrap();
+    let text = recalled.text();
+    let given = text.lines().nth(1).unwrap_or_default();
+    assert!(given.starts_with("page 0: some words"), "{text}");
 }
 
 #[tokio::test]

@@ -182,6 +182,8 @@ async fn what_is_no_longer_shown_can_be_recalled_by_its_id_by_its_words_or_from_
             ("recall", json!({"message": "nobody"})),
             ("recall", json!({})),
             ("recall", json!({"words": "zebrafish"})),
+            ("recall", json!({"message": "m0", "upto": "m1"})),
+            ("recall", json!({"message": "m1", "upto": "m0"})),
         ],
     )
     .await;
@@ -193,6 +195,10 @@ async fn what_is_no_longer_shown_can_be_recalled_by_its_id_by_its_words_or_from_
     assert!(said[2].contains("there is no message nobody"), "{}", said[2]);
     let listed = said[3].lines().nth(1).unwrap_or_default();
     assert_eq!(listed, "[m0, user, 18 characters] Find the blue key.", "{}", said[3]);
+    let range: Vec<&str> = said[5].lines().collect();
+    assert!(range[0].starts_with("[2 messages, characters 0 to "), "{}", said[5]);
+    assert_eq!(range[1..5], ["[m0, user]", "Find the blue key.", "", "[m1, assistant]"]);
+    assert!(said[6].contains("message m1 comes after the other one"), "{}", said[6]);
 }
 
 #[tokio::test]

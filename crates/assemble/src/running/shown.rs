@@ -15,8 +15,8 @@ use crate::steps::fit::{Fate, Given, History, Loss, Showing, Terms, notice, put_
 /// way is it made anew, and then of the links that there are.
 #[derive(Default)]
 pub(crate) struct Shown {
-    /// What gave way, and what a cleared result takes.
-    loss: (Loss, u64),
+    /// What gave way.
+    loss: Loss,
     /// How many stretches it has taken in.
     n_stretches: usize,
     pub(super) links: Vec<(ShownLink, Arc<Settled>)>,
@@ -101,9 +101,8 @@ impl Shown {
         history: &History,
         (loss, terms): (Loss, Option<Terms>),
     ) {
-        let cleared = terms.filter(|_| loss.results > 0).map_or(0, |terms| terms.cleared_cost());
-        if self.loss != (loss, cleared) {
-            *self = Self { loss: (loss, cleared), ..Self::default() };
+        if self.loss != loss {
+            *self = Self { loss, ..Self::default() };
         }
         let showing = terms.as_ref().zip(brief.counting.as_ref());
         let showing = showing.map(|(terms, counting)| Showing { history, loss, terms, counting });
@@ -210,15 +209,14 @@ fn shown_link(
         carried: stretch.carried.clone(),
     };
     let Some(showing) = showing else { return Some(plain) };
-    let Showing { history, loss, terms, .. } = showing;
+    let Showing { history, loss, .. } = showing;
     let entries = stretch.turns();
     let (start, end) = (stretch.start, stretch.start + entries.len());
-    let cleared = terms.cleared_cost();
     let grant = loss.grant.filter(|grant| (start..end).contains(&grant.place));
     let altered_before = history.altered_before(loss).map(|place| place.min(end));
     let last = altered_before.into_iter().fold(start, usize::max);
     let altered_before = (altered_before, grant);
-    let is_altered = |place: usize| history.fate(place, loss, cleared) != Fate::Stays;
+    let is_altered = |place: usize| history.fate(place, loss) != Fate::Stays;
     if !(start..last).any(is_altered) {
         return Some(plain);
     }

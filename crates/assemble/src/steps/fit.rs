@@ -181,10 +181,10 @@ fn give_way(
     let said = std::mem::take(&mut draft.entries);
     for (at, old) in said.iter().enumerate() {
         let place = base + at;
-        let fate = history.fate(place, loss, terms.cleared_cost());
+        let fate = history.fate(place, loss);
         if at >= unseen_from && matches!(fate, Fate::Shortened | Fate::Partly) {
             // The model has not seen it: it may take what room is left.
-            taken += history.cost_of(place) - history.cost(place, loss, terms.cleared_cost());
+            taken += history.cost_of(place) - history.cost(place, loss);
             rest.push(old.clone());
         } else if let Some(entry) = given.give((place, old), showing) {
             gap += usize::from(place < history.left_out_before(loss));
@@ -220,7 +220,7 @@ fn give_way(
     Ok(taken)
 }
 
-/// What a message takes, whole and with its long arguments abridged.
+/// What a message takes, whole and after what may become of it.
 pub(crate) fn cost(brief: &Brief<'_>, message: &Arc<Message>) -> Cost {
     let Some(counting) = &brief.counting else { return Cost::default() };
     let whole = counting.message(message);
@@ -230,8 +230,11 @@ pub(crate) fn cost(brief: &Brief<'_>, message: &Arc<Message>) -> Cost {
     let longest = longest.filter(|&longest| whole > longest && message.role() == Role::Tool);
     let short = longest.and_then(|longest| shorten::result(message, longest, counting));
     let shortened = short.map(|short| counting.message(&short));
+    let may_clear = brief.recipe.budget.is_some() && message.role() == Role::Tool;
+    let cleared = may_clear.then(|| counting.message(&cleared_message(message)));
+    let cleared = cleared.filter(|&cleared| cleared < whole);
     let thinks = message.begins_with_thinking();
-    Cost { whole, shortened, abridged, thinks }
+    Cost { whole, shortened, cleared, abridged, thinks }
 }
 
 /// What a system message in its place takes, where it may have to be a text as well.
@@ -294,7 +297,6 @@ fn terms(budget: &Budget, tokens: &Tokens, room: Room, counting: &Counting<'_>) 
         longest_result: budget.longest_result,
         spares_unseen: false,
         newest_results: budget.newest_results,
-        cleared: made(Message::user(fence::CLEARED)),
         // The loss must not change with the number that the notice names.
         notice: made(Message::user(&fence::left_out(1_000_000))),
     }
@@ -372,7 +374,7 @@ fn shorten_unseen(
 pub(crate) fn cleared_message(message: &Message) -> Arc<Message> {
     let mut message = message.clone();
     if let Body::Tool(result) = &mut message.body {
-        result.parts = Parts::one(ContentPart::Text(Text::new(fence::CLEARED)));
+        result.parts = Parts::one(ContentPart::Text(Text::new(fence::cleared(&message.id))));
     }
     Arc::new(message)
 }

@@ -42,10 +42,9 @@ impl Given {
         showing: Showing<'_>,
     ) -> Option<Entry> {
         let Showing { history, loss, terms, counting } = showing;
-        let cleared = terms.cleared_cost();
-        let (before, after) = (history.cost_of(place), history.cost(place, loss, cleared));
+        let (before, after) = (history.cost_of(place), history.cost(place, loss));
         let id = &old.message.id;
-        let message = match history.fate(place, loss, cleared) {
+        let message = match history.fate(place, loss) {
             Fate::Stays => return Some(old.clone()),
             Fate::Shortened => {
                 self.shortened.add_tokens(id, Cause::LongResult, (before, after));

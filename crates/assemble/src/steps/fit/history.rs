@@ -27,6 +27,8 @@ pub(crate) struct Cost {
     pub(crate) whole: u64,
     /// As a single result may be, if it is longer.
     pub(crate) shortened: Option<u64>,
+    /// Cleared, if it is a result and takes less then.
+    pub(crate) cleared: Option<u64>,
     /// With its arguments abridged, if they are long.
     pub(crate) abridged: Option<u64>,
     /// Whether it begins with thinking.
@@ -210,14 +212,14 @@ impl History {
     }
 
     /// What becomes of the message at a place.
-    pub(crate) fn fate(&self, place: usize, loss: Loss, cleared: u64) -> Fate {
+    pub(crate) fn fate(&self, place: usize, loss: Loss) -> Fate {
         let Kind::Free(role) = self.kinds[place] else { return Fate::Stays };
         let (cut, cost) = (self.cut(loss), self.costs[place]);
         let is_question = (cut.question.0..cut.question.1).contains(&place);
         match role {
             _ if place < cut.start && (loss.question || !is_question) => Fate::LeftOut,
             _ if loss.grant.is_some_and(|grant| grant.place == place) => Fate::Partly,
-            Role::Tool if place < self.cleared_before(loss) && cost.whole > cleared => {
+            Role::Tool if place < self.cleared_before(loss) && cost.cleared.is_some() => {
                 Fate::Cleared
             }
             Role::Tool if place < self.shortened_before(loss) && cost.shortened.is_some() => {
@@ -230,13 +232,13 @@ impl History {
         }
     }
 
-    /// What a message takes after what gave way; a cleared result takes `cleared`.
-    pub(crate) fn cost(&self, place: usize, loss: Loss, cleared: u64) -> u64 {
+    /// What a message takes after what gave way.
+    pub(crate) fn cost(&self, place: usize, loss: Loss) -> u64 {
         let cost = self.costs[place];
-        match self.fate(place, loss, cleared) {
+        match self.fate(place, loss) {
             Fate::Stays => cost.whole,
             Fate::Shortened => cost.shortened.unwrap_or(cost.whole),
-            Fate::Cleared => cleared,
+            Fate::Cleared => cost.cleared.unwrap_or(cost.whole),
             Fate::Abridged => cost.abridged.unwrap_or(cost.whole),
             Fate::Partly => loss.grant.map_or(cost.whole, |grant| grant.tokens),
             Fate::LeftOut => 0,

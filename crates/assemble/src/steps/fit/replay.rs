@@ -35,17 +35,8 @@ pub(crate) struct Terms {
     /// A long result that the model has not seen is not shortened either: it is shown as far
     /// as there is room, and there is none.
     pub(super) spares_unseen: bool,
-    /// What a cleared result takes.
-    pub(super) cleared: u64,
     /// What the notice of messages left out takes.
     pub(super) notice: u64,
-}
-
-impl Terms {
-    /// What a cleared result takes.
-    pub(crate) fn cleared_cost(&self) -> u64 {
-        self.cleared
-    }
 }
 
 /// A session up to one of its requests.
@@ -140,7 +131,7 @@ impl Replay {
             && let Some(place) = history.long(self.loss.longs).filter(|&place| place < end)
         {
             let loss = Loss { longs: self.loss.longs + 1, ..self.loss };
-            self.lose(history, loss, [place], terms);
+            self.lose(history, loss, [place]);
             last = Some(place);
         }
         self.grant(history, last, terms);
@@ -152,7 +143,7 @@ impl Replay {
         while self.total > terms.low && self.loss.results < n_old {
             let Some(answer) = history.result(self.loss.results) else { return };
             let loss = Loss { results: self.loss.results + 1, ..self.loss };
-            self.lose(history, loss, [answer.place], terms);
+            self.lose(history, loss, [answer.place]);
             last = Some(answer.place);
         }
         self.grant(history, last, terms);
@@ -170,7 +161,7 @@ impl Replay {
             && let Some(place) = history.call(self.loss.calls).filter(|&place| place < end)
         {
             let loss = Loss { calls: self.loss.calls + 1, ..self.loss };
-            self.lose(history, loss, [place], terms);
+            self.lose(history, loss, [place]);
             last = Some(place);
         }
         self.grant(history, last, terms);
@@ -180,7 +171,7 @@ impl Replay {
     fn take_back(&mut self, history: &History, terms: &Terms) {
         if let Some(grant) = self.loss.grant {
             let loss = Loss { grant: None, ..self.loss };
-            self.lose(history, loss, [grant.place], terms);
+            self.lose(history, loss, [grant.place]);
             self.grant(history, Some(grant.place), terms);
         }
     }
@@ -188,10 +179,10 @@ impl Replay {
     /// The last message that a measure touched gets back what room it made too much.
     fn grant(&mut self, history: &History, last: Option<usize>, terms: &Terms) {
         let (Some(place), Some(room)) = (last, terms.low.checked_sub(self.total)) else { return };
-        let tokens = history.cost(place, self.loss, terms.cleared) + room;
+        let tokens = history.cost(place, self.loss) + room;
         if room >= LEAST_SHOWN && tokens < history.cost_of(place) {
             let loss = Loss { grant: Some(Grant { place, tokens }), ..self.loss };
-            self.lose(history, loss, [place], terms);
+            self.lose(history, loss, [place]);
         }
     }
 
@@ -227,7 +218,7 @@ impl Replay {
         if self.loss.units == 0 || self.loss.question || start == end || next.question.0 == start {
             return None;
         }
-        self.lose(history, Loss { question: true, ..self.loss }, start..end, terms);
+        self.lose(history, Loss { question: true, ..self.loss }, start..end);
         if self.total > terms.limit {
             return None;
         }
@@ -238,7 +229,7 @@ impl Replay {
             let mut more = self;
             let loss = Loss { units: self.loss.units - 1, ..self.loss };
             let next = history.unit(self.loss.units)?;
-            more.lose(history, loss, unit.start..next.start, terms);
+            more.lose(history, loss, unit.start..next.start);
             if more.total > terms.low {
                 break;
             }
@@ -271,22 +262,16 @@ impl Replay {
             question: self.loss.question && !is_last,
             ..self.loss
         };
-        self.lose(history, loss, question.chain(unit.start..next.start), terms);
+        self.lose(history, loss, question.chain(unit.start..next.start));
         true
     }
 
     /// Loses more, which changes what these places take.
-    fn lose(
-        &mut self,
-        history: &History,
-        loss: Loss,
-        places: impl IntoIterator<Item = usize>,
-        terms: &Terms,
-    ) {
+    fn lose(&mut self, history: &History, loss: Loss, places: impl IntoIterator<Item = usize>) {
         for place in places {
             if history.kind(place).role().is_some() {
-                self.total -= history.cost(place, self.loss, terms.cleared);
-                self.total += history.cost(place, loss, terms.cleared);
+                self.total -= history.cost(place, self.loss);
+                self.total += history.cost(place, loss);
             }
         }
         self.loss = loss;

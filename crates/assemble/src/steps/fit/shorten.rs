@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interleaf_model::{
-    AssistantPart, Body, ContentPart, Message, Parts, Text, ToolCall, ToolResult,
+    AssistantPart, Body, ContentPart, Message, MessageId, Parts, Text, ToolCall, ToolResult,
 };
 
 use crate::fence;
@@ -29,7 +29,7 @@ pub(super) fn result(
         let longest = longest(&lengths, keep);
         let part = |part: &ContentPart| match part.as_text() {
             Some(text) if text.text.len() > longest => {
-                let short = head_and_tail(&text.text, longest);
+                let short = head_and_tail(&message.id, &text.text, longest);
                 ContentPart::Text(Text { text: short.into(), extra: text.extra.clone() })
             }
             _ => part.clone(),
@@ -54,12 +54,12 @@ fn longest(ascending: &[usize], mut room: usize) -> usize {
 }
 
 /// About `keep` bytes of a longer text, half from its head and half from its tail,
-/// with a note of what is missing.
-fn head_and_tail(text: &str, keep: usize) -> String {
+/// with a note of what is missing and in which message it is.
+fn head_and_tail(id: &MessageId, text: &str, keep: usize) -> String {
     let head = text.floor_char_boundary(keep / 2);
     let tail = text.ceil_char_boundary(text.len() - keep / 2);
     let left_out = text[head..tail].chars().count();
-    fence::shortened(&text[..head], left_out, &text[tail..])
+    fence::shortened(id, &text[..head], left_out, &text[tail..])
 }
 
 /// The message with the long arguments of its calls abridged; nothing, if none is long.
