@@ -23,6 +23,7 @@ use interleaf_transport::{Answer, Asking, CompactionDone, ErrorKind, Transport};
 use tokio::sync::{Semaphore, mpsc};
 use tracing::Instrument as _;
 
+use crate::again::written;
 use crate::offer::{Offer, most_tools};
 use crate::run::Said;
 use crate::scene::Scene;
@@ -273,13 +274,7 @@ impl Course {
 
     async fn hears(&mut self, text: String) -> Result<(), Failed> {
         let mut session = self.scene.session().await;
-        loop {
-            let said = session.append(Message::user(&text)).await;
-            match said {
-                Err(error) => session.recover(error).await?,
-                Ok(_) => break,
-            }
-        }
+        written!(*session, session.append(Message::user(&text)));
         drop(session);
         self.scene.tell(Event::Heard(text));
         Ok(())

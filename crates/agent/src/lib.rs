@@ -12,7 +12,9 @@
 //! is started again. A call that changes something is marked before it runs, and is never run
 //! twice in silence.
 
+mod again;
 mod agent;
+mod call;
 mod calls;
 mod course;
 mod definition;
@@ -33,6 +35,7 @@ mod source;
 mod spans;
 mod standing;
 mod sub_agent;
+mod task;
 mod tool;
 mod toolbox;
 mod written;

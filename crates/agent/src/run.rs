@@ -8,11 +8,11 @@ use interleaf::assemble::{Agent as Who, Recipe};
 use interleaf::model::Message;
 use interleaf_transport::Transport;
 use tokio::sync::{Mutex, mpsc, watch};
-use tokio::task::JoinHandle;
 
 use crate::course::{Course, Outcome};
 use crate::limits::Tally;
 use crate::scene::{Scene, Setting};
+use crate::task::Task;
 use crate::{Agent, End, Ended, Error, Event};
 
 /// A run of an agent. It goes on by itself; dropping it stops it at once, and the session is
@@ -20,20 +20,11 @@ use crate::{Agent, End, Ended, Error, Event};
 pub struct Run {
     events: mpsc::UnboundedReceiver<Event>,
     handle: Handle,
-    task: Task,
+    task: Task<Outcome>,
     session: Arc<Mutex<Session>>,
     tally: Arc<Tally>,
     /// Whether its end was told.
     is_over: bool,
-}
-
-/// Ends its task when it is dropped.
-struct Task(JoinHandle<Outcome>);
-
-impl Drop for Task {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 /// Says something to an agent that runs, or stops it.
@@ -76,7 +67,7 @@ impl Agent {
         let (stop, stopped) = watch::channel(false);
         let session = Arc::new(Mutex::new(session));
         let (course, tally) = self.course(transport, &session, (tell, stopped))?;
-        let task = Task(tokio::spawn(course.hearing(said).run()));
+        let task = Task::of(course.hearing(said).run());
         let handle = Handle { said: say, stop };
         Ok(Run { events, handle, task, session, tally, is_over: false })
     }
@@ -152,7 +143,7 @@ impl Run {
         let Self { events, handle, mut task, session, tally, .. } = self;
         // Nobody hears what is told from here on, and nothing of it is kept.
         drop(events);
-        let Outcome { end, text, unheard, store_refused } = match (&mut task.0).await {
+        let Outcome { end, text, unheard, store_refused } = match task.end().await {
             Ok(outcome) => outcome,
             Err(error) => {
                 let (end, text) = (End::Failed(error.to_string()), String::new());

@@ -1,7 +1,5 @@
 //! Asking for the arguments of a step.
 
-use std::time::Instant;
-
 use interleaf::model::{AgentName, Json, Reply, Spent};
 use interleaf::plan::{Job, JobState, Results, StepFailure, StepRequest};
 use interleaf::wire::ApiErrorKind;
@@ -10,8 +8,8 @@ use interleaf_transport::{Answer, Call, ErrorKind, Transport};
 
 use super::PlanEvent;
 use super::course::{Course, Halt, Went};
-use super::kept::again;
 use super::standing::{Stood, name_of};
+use crate::again::written;
 use crate::course::cut_short;
 
 /// How often in a row an answer that broke off is asked for again.
@@ -175,13 +173,7 @@ impl Course {
         let bytes = body.to_bytes();
         let report = Default::default();
         let sent = Sent { model, vendor, body: &bytes, report: &report };
-        let began = Instant::now();
-        let number = loop {
-            match session.sub_agent(agent.clone()).note_request(sent).await {
-                Err(error) => again(&mut session, error, began).await?,
-                Ok(number) => break number,
-            }
-        };
+        let number = written!(*session, session.sub_agent(agent.clone()).note_request(sent));
         drop(session);
         let mut call = Call::encoded(&body, &target);
         call.decoder = call.decoder.for_request(number);
@@ -193,7 +185,7 @@ impl Course {
 
     /// Takes in an answer, or what came of one, with what it cost.
     async fn keep(&self, reply: &Reply, target: &Target, went: &mut Went) -> Result<(), Halt> {
-        let mut session: tokio::sync::MutexGuard<'_, Session> = self.scene.session().await;
+        let mut session = self.scene.session().await;
         Transport::keep(&mut session, reply).await?;
         drop(session);
         let (vendor, model) = (&target.vendor.name, &target.options.model);

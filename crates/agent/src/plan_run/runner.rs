@@ -12,9 +12,10 @@ use tokio::sync::{Mutex, mpsc, watch};
 
 use super::course::Course;
 use super::standing::{self, Stood};
-use super::{PlanRun, Task, kept};
+use super::{PlanRun, kept};
 use crate::limits::Tally;
 use crate::scene::{Scene, Setting};
+use crate::task::Task;
 use crate::{Error, Hook, Limits, Tool};
 
 /// What runs a plan: whom it asks, its tools and its limits.
@@ -194,7 +195,7 @@ impl PlanRunner {
             templates,
             events: tell,
         });
-        let task = Task(tokio::spawn(course.run(stood)));
+        let task = Task::of(course.run(stood));
         Ok(PlanRun { events, stop, task, session, tally })
     }
 
