@@ -21,7 +21,7 @@ const INTERRUPTED: &str =
 const NOT_RUN: &str = "[This call was not run: the agent was interrupted, or its time was over.]";
 
 /// What came of a call.
-pub(crate) enum Came {
+pub(crate) enum CallEnd {
     /// Its result.
     Told(Output),
     /// What is said of one that was stopped, and why that was.
@@ -43,31 +43,31 @@ pub(crate) async fn run_call<E>(
     call: &ToolCall,
     Stage { scene, guards, with_content }: Stage<'_>,
     begins: impl Future<Output = Result<bool, E>>,
-) -> Result<Came, E> {
+) -> Result<CallEnd, E> {
     let hears_the_end = tool.hears_the_end();
     // Who hears the end may have begun before: it does nothing more, and tells how far it came.
     let only_tells = hears_the_end && scene.is_cut_short();
     let allowed = tokio::select! {
         biased;
         () = std::future::ready(()), if only_tells => Ok(()),
-        end = cut_short(scene) => return Ok(Came::Stopped(not_run(), end)),
+        end = cut_short(scene) => return Ok(CallEnd::Stopped(not_run(), end)),
         allowed = allowed(guards, &*tool, call, scene) => allowed,
     };
     if let Err(why) = allowed {
-        return Ok(Came::Told(failure(format!("[This call was refused: {why}]"))));
+        return Ok(CallEnd::Told(failure(format!("[This call was refused: {why}]"))));
     }
     if !begins.await? {
-        return Ok(Came::Told(failure(STARTED)));
+        return Ok(CallEnd::Told(failure(STARTED)));
     }
     let mut task = begun(tool, call.clone(), scene.clone(), with_content);
     let done = tokio::select! {
         biased;
         done = task.end() => done,
         end = cut_short(scene), if !hears_the_end => {
-            return Ok(Came::Stopped(failure(INTERRUPTED), end));
+            return Ok(CallEnd::Stopped(failure(INTERRUPTED), end));
         }
     };
-    Ok(Came::Told(match done {
+    Ok(CallEnd::Told(match done {
         Ok(Ok(output)) => output,
         Ok(Err(error)) => failure(error.text()),
         Err(error) => failure(format!("the tool {} broke: {error}", call.name)),

@@ -8,8 +8,9 @@
 //! | of a tool that is not there | gets a result that says so |
 //!
 //! All calls of an answer begin at the same time, and none waits for another, nor for a person who
-//! is asked about another. Results are stored in the order of the calls. Those that are ready
-//! together share a transaction, because each transaction goes over all calls of the answer.
+//! is asked about another. Results are stored as soon as they are ready; those that are ready
+//! together in the order of the calls, and in one transaction, because each transaction goes over
+//! all calls of the answer. A request always has them in the order of the calls.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use interleaf::model::{Message, ToolCall};
 use tokio::sync::mpsc;
 
 use crate::again::{Again, is_busy, written};
-use crate::call::{Came, STARTED, Stage, failure, run_call};
+use crate::call::{CallEnd, STARTED, Stage, failure, run_call};
 use crate::course::{Course, Failed};
 use crate::{Effect, End, Event, Output, Tool};
 
@@ -58,13 +59,13 @@ impl Course {
 
     /// Runs a call to its end.
     async fn done(&self, at: usize, call: ToolCall, is_first: bool) -> Result<Done, Failed> {
-        let came = match is_first {
+        let ended = match is_first {
             true => self.run_one(&call).await?,
-            false => Came::Told(failure(SAME_ID)),
+            false => CallEnd::Told(failure(SAME_ID)),
         };
-        let (mut output, stopped) = match came {
-            Came::Told(output) => (output, None),
-            Came::Stopped(output, end) => (output, Some(end)),
+        let (mut output, stopped) = match ended {
+            CallEnd::Told(output) => (output, None),
+            CallEnd::Stopped(output, end) => (output, Some(end)),
         };
         // The result of a call that sent an agent has how that one ended.
         if self.agent.sends(call.name.as_str()) && output.end.is_none() {
@@ -73,17 +74,17 @@ impl Course {
         Ok(Done { at, call, output })
     }
 
-    async fn run_one(&self, call: &ToolCall) -> Result<Came, Failed> {
+    async fn run_one(&self, call: &ToolCall) -> Result<CallEnd, Failed> {
         let Some(tool) = self.tool(call) else {
-            let names = self.tools.iter().map(|tool| tool.spec().name.to_string());
-            let names = names.collect::<Vec<_>>().join(", ");
+            let names: Vec<&str> = self.specs.iter().map(|spec| spec.name.as_str()).collect();
+            let names = names.join(", ");
             let text = format!("there is no tool {:?} now; there are: {names}", call.name.as_str());
-            return Ok(Came::Told(failure(text)));
+            return Ok(CallEnd::Told(failure(text)));
         };
         let changes = tool.effect() == Effect::Changes;
         // Nobody is asked about a call that is not run again.
         if changes && is_started(&*self.scene.session().await, self.scene.who(), call) {
-            return Ok(Came::Told(failure(STARTED)));
+            return Ok(CallEnd::Told(failure(STARTED)));
         }
         let begins = async {
             let is_ours = !changes || self.mark_started(call).await?;
@@ -98,7 +99,8 @@ impl Course {
     }
 
     fn tool(&self, call: &ToolCall) -> Option<Arc<dyn Tool>> {
-        self.tools.iter().find(|tool| tool.spec().name == call.name).cloned()
+        let at = self.specs.iter().position(|spec| spec.name == call.name)?;
+        self.tools.get(at).cloned()
     }
 
     /// Marks a call as started. Says whether that is so by this mark: if another run was first,

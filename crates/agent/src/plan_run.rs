@@ -90,7 +90,6 @@ impl PlanRun {
         };
         let Self { session, tally, .. } = self;
         let session = crate::run::owned(session).await?;
-        let (rounds, tokens, money) = (tally.rounds(), tally.tokens(), tally.money());
-        Ok(PlanEnded { end, steps, rounds, tokens, money, session })
+        Ok(PlanEnded { end, steps, used: tally.used(), session })
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::{Mutex, mpsc, watch};
 
 use crate::course::{Course, Outcome};
 use crate::limits::Tally;
-use crate::scene::{Scene, Setting};
+use crate::scene::{Props, Scene};
 use crate::task::Task;
 use crate::{Agent, End, Ended, Error, Event};
 
@@ -60,7 +60,7 @@ impl Agent {
     /// Goes on in a session from where that is: with calls that wait, or the user's last words.
     ///
     /// # Errors
-    /// If the folder of the program is not known, or it names nobody to ask.
+    /// If the folder of the program is not known, or no model is set.
     pub fn start(&self, transport: &Transport, session: Session) -> Result<Run, Error> {
         let (tell, events) = mpsc::unbounded_channel();
         let (say, said) = mpsc::unbounded_channel();
@@ -103,7 +103,7 @@ impl Agent {
     ) -> Result<(Course, Arc<Tally>), Error> {
         let tally = Arc::new(Tally::new(self.limits.clone(), None));
         let folder = self.folder.clone().map_or_else(std::env::current_dir, Ok);
-        let scene = Scene(Arc::new(Setting {
+        let scene = Scene(Arc::new(Props {
             name: self.name.clone(),
             who: Who::Main,
             session: session.clone(),
@@ -152,20 +152,7 @@ impl Run {
         };
         drop(handle);
         let session = owned(session).await?;
-        let (rounds, tokens, money) = (tally.rounds(), tally.tokens(), tally.money());
-        let (requests, unknown) = (tally.requests(), tally.unknown());
-        Ok(Ended {
-            end,
-            text,
-            rounds,
-            requests,
-            unknown,
-            tokens,
-            money,
-            unheard,
-            store_refused,
-            session,
-        })
+        Ok(Ended { end, text, used: tally.used(), unheard, store_refused, session })
     }
 }
 

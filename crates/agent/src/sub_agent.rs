@@ -21,7 +21,7 @@ use crate::call::not_run;
 use crate::calls::caller;
 use crate::course::{Course, Outcome, cut_short, last_words};
 use crate::limits::Tally;
-use crate::scene::{Scene, Setting};
+use crate::scene::{Props, Scene};
 use crate::{Agent, Boxed, Effect, End, Event, Hook, Output, Tool, ToolError};
 
 /// What a sub-agent is told.
@@ -86,7 +86,7 @@ impl SubAgent {
         }
         written!(session, session.sub_agent(name.clone()).begin(task));
         let (tell, mut events) = mpsc::unbounded_channel();
-        let scene = Scene(Arc::new(Setting {
+        let scene = Scene(Arc::new(Props {
             name: self.agent.name.clone(),
             who: who.clone(),
             session: Arc::new(Mutex::new(session)),

@@ -10,7 +10,7 @@ use super::PlanEvent;
 use super::course::{Course, Halt, Went};
 use super::standing::{Stood, arguments_of, is_error, name_of, why_failed};
 use crate::again::Again;
-use crate::call::{Came, STARTED, Stage, failure, run_call};
+use crate::call::{CallEnd, STARTED, Stage, failure, run_call};
 use crate::calls::mark_of;
 use crate::{Effect, Output};
 
@@ -37,10 +37,10 @@ impl Course {
         let (result, halt) = match known {
             Some(known) => (known, None),
             None => {
-                let came = self.call(at, (index, &call), stood.is_started, went).await?;
-                let (output, halt) = match came {
-                    Came::Told(output) => (output, None),
-                    Came::Stopped(output, end) => (output, Some(Halt::of(end))),
+                let ended = self.call(at, (index, &call), stood.is_started, went).await?;
+                let (output, halt) = match ended {
+                    CallEnd::Told(output) => (output, None),
+                    CallEnd::Stopped(output, end) => (output, Some(Halt::of(end))),
                 };
                 let kept = self.keep_result((at, stood.attempt), (index, &call), output).await;
                 (kept?, halt)
@@ -88,11 +88,11 @@ impl Course {
         (index, call): (u32, &ToolCall),
         is_started: bool,
         went: &mut Went,
-    ) -> Result<Came, Halt> {
+    ) -> Result<CallEnd, Halt> {
         let tool = self.tools[at].clone();
         let changes = tool.effect() == Effect::Changes;
         if changes && is_started {
-            return Ok(Came::Told(failure(STARTED)));
+            return Ok(CallEnd::Told(failure(STARTED)));
         }
         let begins = async {
             if changes {

@@ -105,8 +105,9 @@ impl Iterator for Walking {
             match self.walk.next()? {
                 Ok(entry) => return Some(entry),
                 Err(error) => {
-                    let io = error.io_error().map(|io| io as &dyn std::fmt::Display);
-                    self.unread(path_of(&error), io.unwrap_or(&error));
+                    // All that it says beside its kind is the whole path.
+                    let kind = error.io_error().map(|error| error.kind().to_string());
+                    self.unread(path_of(&error), &kind.unwrap_or_else(|| error.to_string()));
                 }
             }
         }
@@ -259,7 +260,7 @@ mod tests {
         assert!(walking.next().is_none());
         let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
         let said = walking.told(name);
-        assert!(said[0].starts_with("[… gone: cannot be read: No such file"), "{said:?}");
+        assert!(said[0].starts_with("[… gone: cannot be read: entity not found"), "{said:?}");
         for n in 0..MOST_NAMED {
             walking.unread(&folder.path().join(format!("f{n}")), &"it is locked");
         }

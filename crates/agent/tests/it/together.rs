@@ -110,6 +110,36 @@ async fn a_person_is_asked_in_the_order_of_the_calls() {
     assert_eq!(run.finish().await.unwrap().end, End::Completed);
 }
 
+#[tokio::test]
+async fn results_that_are_ready_together_are_stored_in_the_order_of_the_calls() {
+    let double = double(calling(&["a", "b", "c"])).await;
+    let gates = ["a", "b", "c"].map(|name| (name, Arc::new(Notify::new())));
+    let gated = |(name, gate): &(&'static str, Arc<Notify>)| {
+        let gate = gate.clone();
+        let tool = changing(name, move |named, _| {
+            let gate = gate.clone();
+            async move {
+                gate.notified().await;
+                Ok(named.name.into())
+            }
+        });
+        tool.reads()
+    };
+    let agent = gates.iter().fold(agent(&double), |agent, gate| agent.with_tool(gated(gate)));
+    let store = store::open("memory:").await.unwrap();
+    let session = told_to_go(&store).await;
+    let id = session.id();
+    let mut run = agent.start(&transport(), session).unwrap();
+    let mut n_begun = 0;
+    while n_begun < gates.len() {
+        n_begun += usize::from(matches!(run.next().await.unwrap(), Event::Started(_)));
+    }
+    // All are ready before whoever stores them comes to look.
+    gates.iter().rev().for_each(|(_, gate)| gate.notify_one());
+    assert_eq!(run.finish().await.unwrap().end, End::Completed);
+    assert_eq!(stored(&store, id).await, ["a", "b", "c"]);
+}
+
 /// A store in a file, and another program that has it open.
 async fn shared(folder: &tempfile::TempDir) -> (Arc<dyn Store>, rusqlite::Connection) {
     let path = folder.path().join("s.db");
@@ -131,9 +161,9 @@ async fn a_call_that_cannot_be_marked_takes_nothing_from_the_others() {
     });
     let folder = tempfile::tempdir().unwrap();
     let (store, other) = shared(&folder).await;
-    // The store refuses the mark of a call of the second tool.
+    // The store refuses the mark of the second call: what reads is not marked.
     let refusal = "create trigger refusal before insert on events
-        when new.body like '%started:%_2%' begin select raise(abort, 'no'); end";
+        when instr(cast(new.body as text), 'started:') begin select raise(abort, 'no'); end";
     other.execute_batch(refusal).unwrap();
     let agent = agent(&double)
         .with_tool(slow.reads())
