@@ -7,34 +7,25 @@
 //! | of a tool that reads, or goes on where it was | is run again |
 //! | of a tool that is not there | gets a result that says so |
 //!
-//! All calls of an answer run at the same time. Results are kept in the order of the calls, those
-//! that are there at the same time in one transaction: each transaction goes over all calls of
-//! the answer.
+//! All calls of an answer begin at the same time, and none waits for another, nor for a person who
+//! is asked about another. Results are stored as soon as they are ready; those that are ready
+//! together in the order of the calls, and in one transaction, because each transaction goes over
+//! all calls of the answer. A request always has them in the order of the calls.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use interleaf::Session;
 use interleaf::assemble::Agent as Who;
 use interleaf::model::{Message, ToolCall};
-use tokio::task::{JoinError, JoinHandle};
-use tracing::Instrument as _;
+use tokio::sync::mpsc;
 
-use crate::course::{Course, Failed, cut_short};
-use crate::{Allow, Effect, End, Event, Limit, Output, Scene, Tool, ToolError, spans};
-
-/// What is said of a call that was started and whose result nobody knows.
-pub(crate) const STARTED: &str = "[This call was started, and its result is not recorded: the program \
-    was stopped, or another run is at it. It may have taken effect, in whole or in part. Look before \
-    you do it again.]";
-
-/// What is said of a call that was interrupted while it ran.
-pub(crate) const INTERRUPTED: &str =
-    "[This call was interrupted. It may have taken effect, in part. Look before you go on.]";
-
-/// What is said of a call that was not run.
-pub(crate) const NOT_RUN: &str =
-    "[This call was not run: the agent was interrupted, or its time was over.]";
+use crate::again::{Again, is_busy, written};
+use crate::call::{CallEnd, STARTED, Stage, failure, run_call};
+use crate::course::{Course, Failed};
+use crate::{Effect, End, Event, Output, Tool};
 
 /// What is said of a call that has the id of another.
 const SAME_ID: &str = "[This call was not run: another call of the same answer has the same id. \
@@ -43,188 +34,150 @@ const SAME_ID: &str = "[This call was not run: another call of the same answer h
 /// The most results that are kept in one transaction.
 const MOST_AT_ONCE: usize = 256;
 
-/// A call on its way.
-enum Running {
-    Known(Output),
-    Task(Task),
-}
-
-/// Ends its task when it is dropped.
-pub(crate) struct Task(pub(crate) JoinHandle<Result<Output, ToolError>>);
-
-impl Drop for Task {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-impl Task {
-    /// Begins to run a call. What was said is told in its span only if that is asked for.
-    pub(crate) fn of(
-        tool: Arc<dyn Tool>,
-        call: ToolCall,
-        scene: Scene,
-        with_content: bool,
-    ) -> Self {
-        let span = spans::execute_tool(&*tool, &call, with_content);
-        let within = span.clone();
-        let task = async move {
-            let given = tool.call(&call, &scene).await;
-            match &given {
-                Ok(output) => spans::gave(&span, output, with_content),
-                Err(error) => spans::gave(&span, &failure(error.text()), with_content),
-            }
-            given
-        };
-        Self(tokio::spawn(task.instrument(within)))
-    }
-}
-
-/// What is said of a call that has ended.
-pub(crate) fn told(call: &ToolCall, done: Result<Result<Output, ToolError>, JoinError>) -> Output {
-    match done {
-        Ok(Ok(output)) => output,
-        Ok(Err(error)) => failure(error.text()),
-        Err(error) => failure(format!("the tool {} broke: {error}", call.name)),
-    }
+/// A call that has ended, and its place in the answer.
+struct Done {
+    at: usize,
+    call: ToolCall,
+    output: Output,
 }
 
 impl Course {
-    /// Runs calls and keeps their results.
-    pub(crate) async fn answer_calls(&mut self, calls: Vec<ToolCall>) -> Result<(), Failed> {
-        let mut running = Vec::with_capacity(calls.len());
+    /// Runs calls and keeps their results. What fails for one takes nothing from the others.
+    pub(crate) async fn answer_calls(&self, calls: Vec<ToolCall>) -> Result<(), Failed> {
+        let running = FuturesUnordered::new();
         let mut ids = HashSet::with_capacity(calls.len());
-        for call in calls {
+        for (at, call) in calls.into_iter().enumerate() {
             // What is started, and who was sent, is known by the id of the call.
-            let runs = match ids.insert(call.id.clone()) {
-                true => self.begin(&call).await?,
-                false => Running::Known(failure(SAME_ID)),
-            };
-            running.push((call, runs));
+            let is_first = ids.insert(call.id.clone());
+            running.push(self.done(at, call, is_first));
         }
-        let mut done = Vec::new();
-        for (call, runs) in running {
-            // Nothing that is done waits for what is not.
-            let waits = matches!(&runs, Running::Task(task) if !task.0.is_finished());
-            if waits || done.len() >= MOST_AT_ONCE {
-                self.keep_all(&mut done).await?;
-            }
-            let output = match runs {
-                Running::Known(output) => output,
-                Running::Task(mut task) => self.outcome(&call, &mut task).await,
-            };
-            let output = self.with_end(&call, output);
-            done.push((call, output));
-        }
-        self.keep_all(&mut done).await
+        let (tell, told) = mpsc::unbounded_channel();
+        // Neither may wait for the other: a call that is to be marked holds up the session.
+        let (ran, kept) = tokio::join!(hand_on(running, tell), self.keep_as_they_come(told));
+        ran.and(kept)
     }
 
-    /// Begins to run a call.
-    async fn begin(&self, call: &ToolCall) -> Result<Running, Failed> {
+    /// Runs a call to its end.
+    async fn done(&self, at: usize, call: ToolCall, is_first: bool) -> Result<Done, Failed> {
+        let ended = match is_first {
+            true => self.run_one(&call).await?,
+            false => CallEnd::Told(failure(SAME_ID)),
+        };
+        let (mut output, stopped) = match ended {
+            CallEnd::Told(output) => (output, None),
+            CallEnd::Stopped(output, end) => (output, Some(end)),
+        };
+        // The result of a call that sent an agent has how that one ended.
+        if self.agent.sends(call.name.as_str()) && output.end.is_none() {
+            output.end = Some(stopped.unwrap_or_else(|| End::Failed(output.text.clone())));
+        }
+        Ok(Done { at, call, output })
+    }
+
+    async fn run_one(&self, call: &ToolCall) -> Result<CallEnd, Failed> {
         let Some(tool) = self.tool(call) else {
-            let names = self.tools.iter().map(|tool| tool.spec().name.to_string());
-            let names = names.collect::<Vec<_>>().join(", ");
+            let names: Vec<&str> = self.specs.iter().map(|spec| spec.name.as_str()).collect();
+            let names = names.join(", ");
             let text = format!("there is no tool {:?} now; there are: {names}", call.name.as_str());
-            return Ok(Running::Known(failure(text)));
+            return Ok(CallEnd::Told(failure(text)));
         };
-        let effect = tool.effect();
-        if effect == Effect::Changes {
-            let session = self.scene.session().await;
-            if is_started(&session, self.scene.who(), call) {
-                return Ok(Running::Known(failure(STARTED)));
-            }
+        let changes = tool.effect() == Effect::Changes;
+        // Nobody is asked about a call that is not run again.
+        if changes && is_started(&*self.scene.session().await, self.scene.who(), call) {
+            return Ok(CallEnd::Told(failure(STARTED)));
         }
-        // Who hears the end may have begun before: it does nothing more, and tells how far it came.
-        let only_tells = tool.hears_the_end() && self.scene.is_cut_short();
-        let allowed = tokio::select! {
-            biased;
-            () = std::future::ready(()), if only_tells => Ok(()),
-            _ = cut_short(&self.scene) => return Ok(Running::Known(failure(NOT_RUN))),
-            allowed = self.allowed(call, effect) => allowed,
+        let begins = async {
+            let is_ours = !changes || self.mark_started(call).await?;
+            if is_ours {
+                self.scene.tell(Event::Started(call.clone()));
+            }
+            Ok(is_ours)
         };
-        if let Err(why) = allowed {
-            return Ok(Running::Known(failure(format!("[This call was refused: {why}]"))));
-        }
-        if effect == Effect::Changes {
-            let mut session = self.scene.session().await;
-            if !mark_started(&mut session, self.scene.who(), call).await? {
-                return Ok(Running::Known(failure(STARTED)));
-            }
-        }
-        self.scene.tell(Event::Started(call.clone()));
         let with_content = self.agent.traces_content;
-        let (call, scene) = (call.clone(), self.scene.clone());
-        Ok(Running::Task(Task::of(tool, call, scene, with_content)))
-    }
-
-    /// Asks all hooks.
-    async fn allowed(&self, call: &ToolCall, effect: Effect) -> Result<(), String> {
-        for hook in &self.guards {
-            if let Allow::Refuse(why) = hook.before_call(call, effect, &self.scene).await {
-                return Err(why);
-            }
-        }
-        Ok(())
+        let stage = Stage { scene: &self.scene, guards: &self.guards, with_content };
+        run_call(tool, call, stage, begins).await
     }
 
     fn tool(&self, call: &ToolCall) -> Option<Arc<dyn Tool>> {
-        self.tools.iter().find(|tool| tool.spec().name == call.name).cloned()
+        let at = self.specs.iter().position(|spec| spec.name == call.name)?;
+        self.tools.get(at).cloned()
     }
 
-    /// What becomes of a call that runs.
-    async fn outcome(&self, call: &ToolCall, task: &mut Task) -> Output {
-        let tells = self.tool(call).is_some_and(|tool| tool.hears_the_end());
-        let done = tokio::select! {
-            biased;
-            done = &mut task.0 => done,
-            _ = cut_short(&self.scene), if !tells => return failure(INTERRUPTED),
-        };
-        told(call, done)
-    }
-
-    /// The result of a call that sent an agent has how that one ended.
-    fn with_end(&self, call: &ToolCall, mut output: Output) -> Output {
-        if self.agent.sends(call.name.as_str()) {
-            output.end.get_or_insert_with(|| match output.text.as_str() {
-                NOT_RUN | INTERRUPTED if self.scene.is_stopped() => End::Interrupted,
-                NOT_RUN | INTERRUPTED => End::OutOfBudget(Limit::Time),
-                why => End::Failed(why.to_owned()),
-            });
+    /// Marks a call as started. Says whether that is so by this mark: if another run was first,
+    /// the call is that one's.
+    async fn mark_started(&self, call: &ToolCall) -> Result<bool, Failed> {
+        let (who, mut session) = (self.scene.who(), self.scene.session().await);
+        let mut again = Again::default();
+        loop {
+            // A call that is no longer there is nobody's to run.
+            let Some(index) = caller(&session, who, call) else { return Ok(false) };
+            if is_started(&session, who, call) {
+                return Ok(false);
+            }
+            match session.mark(index, &mark_of(call)).await {
+                Err(error) => again.after(error, &mut session).await?,
+                Ok(()) => return Ok(true),
+            }
         }
-        output
+    }
+
+    /// Keeps results until no more come.
+    async fn keep_as_they_come(
+        &self,
+        mut told: mpsc::UnboundedReceiver<Done>,
+    ) -> Result<(), Failed> {
+        let (mut ready, mut kept) = (Vec::new(), Ok(()));
+        while told.recv_many(&mut ready, MOST_AT_ONCE).await > 0 {
+            ready.sort_by_key(|done| done.at);
+            kept = kept.and(self.keep_all(&mut ready).await);
+        }
+        kept
     }
 
     /// Keeps results of calls, in one transaction if that can be.
-    async fn keep_all(&self, done: &mut Vec<(ToolCall, Output)>) -> Result<(), Failed> {
-        if done.len() > 1 {
+    async fn keep_all(&self, ready: &mut Vec<Done>) -> Result<(), Failed> {
+        if ready.len() > 1 {
             let mut session = self.scene.session().await;
             let answers =
-                done.iter().map(|(call, output)| output.answer(call, session.conversation()));
+                ready.iter().map(|done| done.output.answer(&done.call, session.conversation()));
             let answers: Vec<Message> = answers.collect();
-            if self.take_results(&mut session, answers.iter().cloned()).await.is_ok() {
-                drop(session);
-                done.clear();
-                for told in answers {
-                    self.scene.tell(Event::Result(Arc::new(told)));
+            match self.take_results(&mut session, &answers).await {
+                Ok(()) => {
+                    drop(session);
+                    ready.clear();
+                    for told in answers {
+                        self.scene.tell(Event::Result(Arc::new(told)));
+                    }
                 }
+                // Each of them would wait as long.
+                Err(error) if is_busy(&error) => {
+                    ready.clear();
+                    return Err(error.into());
+                }
+                Err(_) => {}
             }
         }
         // One that cannot be kept does not take the others with it.
-        for (call, output) in done.drain(..) {
-            self.keep(&call, &output).await?;
+        let mut kept = Ok(());
+        for Done { call, output, .. } in ready.drain(..) {
+            kept = kept.and(self.keep(&call, &output).await);
         }
-        Ok(())
+        kept
     }
 
     async fn take_results(
         &self,
         session: &mut Session,
-        results: impl IntoIterator<Item = Message>,
-    ) -> Result<u32, interleaf::Error> {
+        results: &[Message],
+    ) -> Result<(), interleaf::Error> {
+        let own = || results.iter().cloned();
         match self.scene.who() {
-            Who::Main => session.results(results).await,
-            Who::Sub(name) => session.sub_agent(name.clone()).results(results).await,
-        }
+            Who::Main => written!(*session, session.results(own())),
+            Who::Sub(name) => {
+                written!(*session, session.sub_agent(name.clone()).results(own()))
+            }
+        };
+        Ok(())
     }
 
     /// Keeps the result of a call.
@@ -232,9 +185,8 @@ impl Course {
         let mut session = self.scene.session().await;
         let who = self.scene.who();
         let (told, kept) = loop {
-            let result = output.answer(call, session.conversation());
-            let told = Arc::new(result.clone());
-            let kept = self.take_results(&mut session, [result]).await;
+            let told = output.answer(call, session.conversation());
+            let kept = self.take_results(&mut session, std::slice::from_ref(&told)).await;
             // Another agent may have taken its id meanwhile.
             let is_taken =
                 !told.id.is_unassigned() && session.conversation().find(&told.id).is_some();
@@ -255,13 +207,26 @@ impl Course {
             }
         }
         drop(session);
-        self.scene.tell(Event::Result(told));
+        self.scene.tell(Event::Result(Arc::new(told)));
         Ok(())
     }
 }
 
-pub(crate) fn failure(text: impl Into<String>) -> Output {
-    Output { is_error: true, ..text.into().into() }
+/// Hands on what is done as it is done. The calls begin in their order, so that a person is asked
+/// in that order.
+async fn hand_on(
+    mut running: FuturesUnordered<impl Future<Output = Result<Done, Failed>>>,
+    tell: mpsc::UnboundedSender<Done>,
+) -> Result<(), Failed> {
+    let mut ran = Ok(());
+    while let Some(done) = running.next().await {
+        match done {
+            // Who keeps it listens until the last has come.
+            Ok(done) => drop(tell.send(done)),
+            Err(failed) => ran = ran.and(Err(failed)),
+        }
+    }
+    ran
 }
 
 pub(crate) fn mark_of(call: &ToolCall) -> String {
@@ -281,20 +246,4 @@ pub(crate) fn caller(session: &Session, who: &Who, call: &ToolCall) -> Option<u3
 fn is_started(session: &Session, who: &Who, call: &ToolCall) -> bool {
     let caller = caller(session, who, call);
     caller.is_some_and(|index| session.conversation().has_mark(index, &mark_of(call)))
-}
-
-/// Marks a call as started. Says whether that is so by this mark: if another run was first, the
-/// call is that one's.
-async fn mark_started(session: &mut Session, who: &Who, call: &ToolCall) -> Result<bool, Failed> {
-    loop {
-        // A call that is no longer there is nobody's to run.
-        let Some(index) = caller(session, who, call) else { return Ok(false) };
-        if is_started(session, who, call) {
-            return Ok(false);
-        }
-        match session.mark(index, &mark_of(call)).await {
-            Err(error) => session.recover(error).await?,
-            Ok(()) => return Ok(true),
-        }
-    }
 }

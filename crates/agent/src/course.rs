@@ -23,11 +23,15 @@ use interleaf_transport::{Answer, Asking, CompactionDone, ErrorKind, Transport};
 use tokio::sync::{Semaphore, mpsc};
 use tracing::Instrument as _;
 
+use crate::again::written;
 use crate::offer::{Offer, most_tools};
 use crate::run::Said;
 use crate::scene::Scene;
 use crate::sub_agent::SubAgent;
 use crate::{Agent, End, Error, Event, Hook, Limit, Tool, role, spans};
+
+/// What is said of one that nobody can be asked for.
+pub(crate) const NO_MODEL: &str = "no model is set: name a vendor and a model";
 
 /// How often in a row an answer that broke off is asked for again.
 const MOST_BROKEN: u32 = 2;
@@ -46,7 +50,8 @@ pub(crate) struct Course {
     pub(crate) guards: Vec<Arc<dyn Hook>>,
     /// Its own tools, and those that send a sub-agent.
     pub(crate) tools: Vec<Arc<dyn Tool>>,
-    specs: Vec<model::Tool>,
+    /// What the model is told of each of them.
+    pub(crate) specs: Vec<model::Tool>,
     /// How many of them are its own; the others are of toolboxes.
     n_own: usize,
     /// The toolbox of each of the others.
@@ -102,7 +107,7 @@ impl Course {
         above: &[Arc<dyn Hook>],
     ) -> Result<Self, Error> {
         if targets.is_empty() {
-            return Err(Error::agent(&agent.name, "nobody is named who is to be asked"));
+            return Err(Error::agent(&agent.name, NO_MODEL));
         }
         agent.check()?;
         let guards: Vec<Arc<dyn Hook>> = above.iter().chain(&agent.hooks).cloned().collect();
@@ -273,13 +278,7 @@ impl Course {
 
     async fn hears(&mut self, text: String) -> Result<(), Failed> {
         let mut session = self.scene.session().await;
-        loop {
-            let said = session.append(Message::user(&text)).await;
-            match said {
-                Err(error) => session.recover(error).await?,
-                Ok(_) => break,
-            }
-        }
+        written!(*session, session.append(Message::user(&text)));
         drop(session);
         self.scene.tell(Event::Heard(text));
         Ok(())
@@ -344,7 +343,7 @@ impl Course {
                 if let Some(partial) = error.partial() {
                     let money = self.transport.price(error.vendor(), error.model(), partial);
                     let spent = partial.usage.map(Spent::from);
-                    scene.0.tally.add(spent.map_or(0, |s| s.total()), money.unwrap_or_default());
+                    scene.0.tally.add(spent.map_or(0, |s| s.total()), money);
                 }
                 self.tell_compacted(error.compactions());
                 scene.0.tally.note_texts(error.lost_summaries());
@@ -370,7 +369,7 @@ impl Course {
         if self.scene.wants_compaction() {
             self.compact(session, recipe).await;
         }
-        if let (Who::Sub(_), 1) = (self.scene.who(), self.scene.0.tally.rounds()) {
+        if let (Who::Sub(_), 1) = (self.scene.who(), self.scene.0.tally.used().rounds) {
             self.tell_size(session, recipe).await;
         }
         self.transport.ask_streaming(session, recipe, &self.targets).await
@@ -392,7 +391,8 @@ impl Course {
     async fn compact(&self, session: &mut Session, recipe: &Recipe) {
         let Some(target) = self.targets.first() else { return };
         let own = (recipe, target);
-        match self.transport.compact(session, &self.agent.policy, own, target).await {
+        let writer = self.transport.writer().unwrap_or(target);
+        match self.transport.compact(session, &self.agent.policy, own, writer).await {
             Ok(done) => self.tell_compacted(&[done]),
             Err(error) => {
                 self.scene.0.tally.note_texts(error.lost_summaries());

@@ -4,10 +4,9 @@ use std::fmt;
 
 use interleaf::Session;
 use interleaf::store::ErrorKind;
-use interleaf_transport::Amount;
 use serde::{Deserialize, Serialize};
 
-use crate::Limit;
+use crate::{Limit, Used};
 
 /// How a run of an agent ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,17 +33,8 @@ pub struct Ended {
     pub end: End,
     /// The last that the model said; empty, if it said nothing.
     pub text: String,
-    /// The rounds that it began, without those of sub-agents: what its limit counts.
-    pub rounds: u32,
-    /// The requests that were sent, those of sub-agents included.
-    pub requests: u32,
-    /// Those of them whose usage is not known, or only a part of it, such as one that was
-    /// interrupted: what they took beyond that is neither in `tokens` nor in `money`.
-    pub unknown: u32,
-    /// The tokens that it used, those of sub-agents included.
-    pub tokens: u64,
-    /// What that cost, as far as prices are known.
-    pub money: Amount,
+    /// What it used.
+    pub used: Used,
     /// What was said to it while it ran and that it did not come to hear.
     pub unheard: Vec<String>,
     /// What its store refused, if that is why it could not go on.
@@ -54,14 +44,22 @@ pub struct Ended {
 }
 
 impl End {
-    /// A word for it, which is stored.
+    /// A word for it.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::OutOfBudget(_) => "out_of_budget",
+            Self::Interrupted => "interrupted",
+            Self::Failed(_) => "failed",
+            Self::Refused => "refused",
+        }
+    }
+
+    /// How it is stored.
     pub(crate) fn mark(&self) -> String {
         match self {
-            Self::OutOfBudget(limit) => format!("ended:out_of_budget:{limit}"),
-            Self::Completed => "ended:completed".to_owned(),
-            Self::Interrupted => "ended:interrupted".to_owned(),
-            Self::Failed(_) => "ended:failed".to_owned(),
-            Self::Refused => "ended:refused".to_owned(),
+            Self::OutOfBudget(limit) => format!("ended:{}:{limit}", self.as_str()),
+            _ => format!("ended:{}", self.as_str()),
         }
     }
 

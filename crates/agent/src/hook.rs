@@ -13,7 +13,8 @@ pub trait Hook: Send + Sync {
         Box::pin(async {})
     }
 
-    /// Says whether a call may run.
+    /// Says whether a call may run. Several calls may be put to it at the same time, those of one
+    /// answer in their order: a hook that asks a person puts one question after the other.
     fn before_call<'a>(
         &'a self,
         call: &'a ToolCall,

@@ -5,14 +5,16 @@
 //!                     │
 //!                     ├─ recipe: role, sources, tools      (made anew for every request)
 //!                     ├─ ask: the session's next request, by the transport
-//!                     └─ calls: all of an answer at once, results in their order
+//!                     └─ calls: all of an answer at once, results as they come
 //! ```
 //!
 //! What an agent knows stands in its session: a run that was stopped, or killed, goes on when it
 //! is started again. A call that changes something is marked before it runs, and is never run
 //! twice in silence.
 
+mod again;
 mod agent;
+mod call;
 mod calls;
 mod course;
 mod definition;
@@ -33,6 +35,7 @@ mod source;
 mod spans;
 mod standing;
 mod sub_agent;
+mod task;
 mod tool;
 mod toolbox;
 mod written;
@@ -49,7 +52,7 @@ pub use ended::{End, Ended};
 pub use error::Error;
 pub use event::Event;
 pub use hook::{Allow, Hook};
-pub use limits::{Limit, Limits};
+pub use limits::{Limit, Limits, Used};
 pub use places::Places;
 pub use plan_run::{
     KeptPlan, PlanEnd, PlanEnded, PlanEvent, PlanHandle, PlanRun, PlanRunner, StepEnd, StepReport,

@@ -1,8 +1,8 @@
 //! How much an agent may use.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use interleaf_transport::{Amount, Answer, SummaryText};
@@ -85,17 +85,46 @@ impl fmt::Display for Limit {
     }
 }
 
+/// What a run has used, that of its sub-agents included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Used {
+    /// The rounds that it began, without those of sub-agents: what its limit counts.
+    pub rounds: u32,
+    /// The requests that were sent.
+    pub requests: u32,
+    /// Those of them whose usage is not known, or only a part of it, such as one that was
+    /// interrupted: what they took beyond that is neither in `tokens` nor in `money`.
+    pub unknown: u32,
+    /// The tokens.
+    pub tokens: u64,
+    /// What those cost whose price is known.
+    pub money: Amount,
+    /// How many of the tokens have no known price.
+    pub unpriced: u64,
+}
+
+impl Used {
+    /// What it cost, at least; none, if nothing is known of that.
+    pub fn price(&self) -> Option<Amount> {
+        let is_known = match self.tokens {
+            0 => self.unknown == 0,
+            tokens => self.unpriced < tokens,
+        };
+        is_known.then_some(self.money)
+    }
+
+    /// Whether it cost more than is known.
+    pub fn is_part(&self) -> bool {
+        self.unknown > 0 || self.unpriced > 0
+    }
+}
+
 /// What a run has used so far, and those above it with it.
 #[derive(Debug)]
 pub(crate) struct Tally {
     above: Option<Arc<Tally>>,
-    rounds: AtomicU32,
-    /// Requests that were sent, of those below it too.
-    requests: AtomicU32,
-    /// Those of them of whose usage not all was told.
-    unknown: AtomicU32,
-    tokens: AtomicU64,
-    money: std::sync::Mutex<Amount>,
+    used: Mutex<Used>,
     pub(crate) sub_agents: AtomicUsize,
     began: Instant,
     limits: Limits,
@@ -105,82 +134,70 @@ impl Tally {
     pub(crate) fn new(limits: Limits, above: Option<Arc<Self>>) -> Self {
         Self {
             above,
-            rounds: AtomicU32::new(0),
-            requests: AtomicU32::new(0),
-            unknown: AtomicU32::new(0),
-            tokens: AtomicU64::new(0),
-            money: std::sync::Mutex::default(),
+            used: Mutex::default(),
             sub_agents: AtomicUsize::new(0),
             began: Instant::now(),
             limits,
         }
     }
 
+    fn change(&self, change: impl FnOnce(&mut Used)) {
+        change(&mut self.used.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    pub(crate) fn used(&self) -> Used {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Counts a request.
     pub(crate) fn begin_round(&self) {
-        self.rounds.fetch_add(1, Ordering::Relaxed);
+        self.change(|used| used.rounds += 1);
     }
 
     /// Counts a request that was sent, and whether it is known what it took.
     pub(crate) fn sent(&self, is_known: bool) {
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        self.unknown.fetch_add(u32::from(!is_known), Ordering::Relaxed);
+        self.change(|used| {
+            used.requests += 1;
+            used.unknown += u32::from(!is_known);
+        });
         if let Some(above) = &self.above {
             above.sent(is_known);
         }
     }
 
-    pub(crate) fn requests(&self) -> u32 {
-        self.requests.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn unknown(&self) -> u32 {
-        self.unknown.load(Ordering::Relaxed)
-    }
-
     /// Counts an answer.
     pub(crate) fn note(&self, answer: &Answer) {
-        let tokens = answer.spent.map_or(0, |spent| spent.total());
-        self.add(tokens, answer.price.unwrap_or_default());
+        self.add(answer.spent.map_or(0, |spent| spent.total()), answer.price);
     }
 
     /// Counts texts that were asked for as summaries.
     pub(crate) fn note_texts(&self, texts: &[SummaryText]) {
         for text in texts {
-            let tokens = text.spent.map_or(0, |spent| spent.total());
-            self.add(tokens, text.price.unwrap_or_default());
+            self.add(text.spent.map_or(0, |spent| spent.total()), text.price);
         }
     }
 
-    pub(crate) fn add(&self, tokens: u64, money: Amount) {
-        self.tokens.fetch_add(tokens, Ordering::Relaxed);
-        let mut sum = self.money.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        *sum = *sum + money;
-        drop(sum);
+    /// Counts tokens, and what they cost if that is known.
+    pub(crate) fn add(&self, tokens: u64, price: Option<Amount>) {
+        self.change(|used| {
+            used.tokens += tokens;
+            match price {
+                Some(price) => used.money = used.money + price,
+                None => used.unpriced += tokens,
+            }
+        });
         if let Some(above) = &self.above {
-            above.add(tokens, money);
+            above.add(tokens, price);
         }
-    }
-
-    pub(crate) fn rounds(&self) -> u32 {
-        self.rounds.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn tokens(&self) -> u64 {
-        self.tokens.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn money(&self) -> Amount {
-        *self.money.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// The limit that is reached, of this run or of one above it.
     pub(crate) fn reached(&self) -> Option<Limit> {
-        let Limits { rounds, tokens, money, time, .. } = self.limits;
+        let (Limits { rounds, tokens, money, time, .. }, used) = (&self.limits, self.used());
         let own = [
-            (Limit::Rounds, rounds.is_some_and(|most| self.rounds() >= most)),
-            (Limit::Tokens, tokens.is_some_and(|most| self.tokens() >= most)),
-            (Limit::Money, money.is_some_and(|most| self.money() >= most)),
+            (Limit::Rounds, rounds.is_some_and(|most| used.rounds >= most)),
+            (Limit::Tokens, tokens.is_some_and(|most| used.tokens >= most)),
+            (Limit::Money, money.is_some_and(|most| used.money >= most)),
             (Limit::Time, time.is_some_and(|most| self.began.elapsed() >= most)),
         ];
         let own = own.into_iter().find(|(_, is_reached)| *is_reached).map(|(limit, _)| limit);

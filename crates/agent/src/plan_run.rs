@@ -36,7 +36,6 @@ use std::sync::Arc;
 
 use interleaf::Session;
 use tokio::sync::{Mutex, mpsc, watch};
-use tokio::task::JoinHandle;
 
 use self::course::Outcome;
 pub use self::ended::{PlanEnd, PlanEnded, StepEnd, StepReport};
@@ -45,24 +44,16 @@ pub use self::kept::KeptPlan;
 pub use self::runner::PlanRunner;
 use crate::Error;
 use crate::limits::Tally;
+use crate::task::Task;
 
 /// A run of a plan. It goes on by itself; dropping it stops it at once, and the session is left
 /// as it was last written.
 pub struct PlanRun {
     events: mpsc::UnboundedReceiver<PlanEvent>,
     stop: watch::Sender<bool>,
-    task: Task,
+    task: Task<Outcome>,
     session: Arc<Mutex<Session>>,
     tally: Arc<Tally>,
-}
-
-/// Ends its task when it is dropped.
-struct Task(JoinHandle<Outcome>);
-
-impl Drop for Task {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 /// Stops a run of a plan.
@@ -93,13 +84,12 @@ impl PlanRun {
     /// # Errors
     /// If the session cannot be read.
     pub async fn finish(mut self) -> Result<PlanEnded, Error> {
-        let Outcome { end, steps } = match (&mut self.task.0).await {
+        let Outcome { end, steps } = match self.task.end().await {
             Ok(outcome) => outcome,
             Err(error) => Outcome { end: PlanEnd::Failed(error.to_string()), steps: Vec::new() },
         };
         let Self { session, tally, .. } = self;
         let session = crate::run::owned(session).await?;
-        let (rounds, tokens, money) = (tally.rounds(), tally.tokens(), tally.money());
-        Ok(PlanEnded { end, steps, rounds, tokens, money, session })
+        Ok(PlanEnded { end, steps, used: tally.used(), session })
     }
 }

@@ -4,6 +4,7 @@
 //! and for a sub-agent how it ends. Nothing of it changes by the minute.
 
 use std::fmt::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use interleaf::assemble::Agent as Who;
@@ -50,46 +51,77 @@ fn instructions(folder: &Path) -> Vec<(PathBuf, Option<PathBuf>)> {
     user.chain(project).collect()
 }
 
-/// What a file says, without lines that pass for the other parts of the role.
+/// What a file says, without headings that pass for the other parts of the role, however Markdown
+/// writes them.
 fn unlike(said: &str) -> String {
-    let is_ours = |line: &&str| {
-        let title = line.trim_start_matches('#').trim().to_lowercase();
-        line.starts_with('#')
-            && (title == "environment" || title == "your task" || title.ends_with("agents.md"))
-    };
-    let mut lines = Vec::new();
-    for line in said.lines() {
+    let lines: Vec<&str> = said.lines().collect();
+    let mut out = Vec::with_capacity(lines.len());
+    for (n, line) in lines.iter().enumerate() {
         let seen = line.trim_start_matches(|c: char| c.is_whitespace() || is_hidden(c));
-        lines.push(match Some(seen).filter(is_ours) {
-            Some(ours) => format!("\\{ours}"),
-            None => line.to_owned(),
+        let is_underlined = lines.get(n + 1).is_some_and(|next| underlines(next));
+        let is_heading = seen.starts_with(is_hash) || is_underlined;
+        out.push(match is_heading && is_ours(seen) {
+            true => format!("\\{seen}"),
+            false => (*line).to_owned(),
         });
     }
-    lines.join("\n")
+    out.join("\n")
 }
 
-/// What a file says; none, if there is none.
+/// Whether it makes a heading of the line before it.
+fn underlines(line: &str) -> bool {
+    let line = line.trim();
+    !line.is_empty() && (line.chars().all(|c| c == '-') || line.chars().all(|c| c == '='))
+}
+
+fn is_hash(c: char) -> bool {
+    narrow(c) == '#'
+}
+
+/// The letter that a full-width one looks like.
+fn narrow(c: char) -> char {
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(c as u32 - 0xfee0).unwrap_or(c),
+        _ => c,
+    }
+}
+
+/// Whether a heading reads as one of the engine's. Only letters and digits tell: stars, colons and
+/// marks at the end change nothing for whoever reads it.
+fn is_ours(heading: &str) -> bool {
+    let letters = heading.chars().map(narrow).filter(|c| c.is_alphanumeric());
+    let title: String = letters.flat_map(char::to_lowercase).collect();
+    title == "environment" || title == "yourtask" || title.ends_with("agentsmd")
+}
+
+/// What a file says, or why it cannot be read; none, if there is none or it is blank.
 async fn read(path: &Path, within: Option<&Path>) -> Option<String> {
+    match text_of(path, within).await {
+        Ok(text) => (!text.trim().is_empty()).then_some(text),
+        Err(_) if path.symlink_metadata().is_err() => None,
+        Err(error) => Some(format!("(It cannot be read: {error}.)")),
+    }
+}
+
+async fn text_of(path: &Path, within: Option<&Path>) -> io::Result<String> {
     use tokio::io::AsyncReadExt as _;
     // To open a pipe would wait for whoever is at its other end.
-    if !tokio::fs::metadata(path).await.ok()?.is_file() {
-        return None;
+    if !tokio::fs::metadata(path).await?.is_file() {
+        return Err(io::Error::other("it is no file"));
     }
-    if let Some(project) = within {
-        let (file, project) = (path.canonicalize().ok()?, project.canonicalize().ok()?);
-        // A project may come from anybody, and name any file of the user's.
-        if !file.starts_with(project) {
-            return Some("(It leads out of the project, and is left out.)".to_owned());
-        }
+    // A project may come from anybody, and name any file of the user's.
+    if let Some(project) = within
+        && !path.canonicalize()?.starts_with(project.canonicalize()?)
+    {
+        return Ok("(It leads out of the project, and is left out.)".to_owned());
     }
-    let file = tokio::fs::File::open(path).await.ok()?;
     let mut bytes = Vec::new();
-    file.take(LONGEST).read_to_end(&mut bytes).await.ok()?;
+    tokio::fs::File::open(path).await?.take(LONGEST).read_to_end(&mut bytes).await?;
     let mut text = String::from_utf8_lossy(&bytes).into_owned();
     if bytes.len() as u64 == LONGEST {
         text.push_str("\n(The file goes on.)");
     }
-    (!text.trim().is_empty()).then_some(text)
+    Ok(text)
 }
 
 fn environment(folder: &Path) -> String {

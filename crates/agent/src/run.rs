@@ -8,11 +8,11 @@ use interleaf::assemble::{Agent as Who, Recipe};
 use interleaf::model::Message;
 use interleaf_transport::Transport;
 use tokio::sync::{Mutex, mpsc, watch};
-use tokio::task::JoinHandle;
 
 use crate::course::{Course, Outcome};
 use crate::limits::Tally;
-use crate::scene::{Scene, Setting};
+use crate::scene::{Props, Scene};
+use crate::task::Task;
 use crate::{Agent, End, Ended, Error, Event};
 
 /// A run of an agent. It goes on by itself; dropping it stops it at once, and the session is
@@ -20,20 +20,11 @@ use crate::{Agent, End, Ended, Error, Event};
 pub struct Run {
     events: mpsc::UnboundedReceiver<Event>,
     handle: Handle,
-    task: Task,
+    task: Task<Outcome>,
     session: Arc<Mutex<Session>>,
     tally: Arc<Tally>,
     /// Whether its end was told.
     is_over: bool,
-}
-
-/// Ends its task when it is dropped.
-struct Task(JoinHandle<Outcome>);
-
-impl Drop for Task {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 /// Says something to an agent that runs, or stops it.
@@ -69,14 +60,14 @@ impl Agent {
     /// Goes on in a session from where that is: with calls that wait, or the user's last words.
     ///
     /// # Errors
-    /// If the folder of the program is not known, or it names nobody to ask.
+    /// If the folder of the program is not known, or no model is set.
     pub fn start(&self, transport: &Transport, session: Session) -> Result<Run, Error> {
         let (tell, events) = mpsc::unbounded_channel();
         let (say, said) = mpsc::unbounded_channel();
         let (stop, stopped) = watch::channel(false);
         let session = Arc::new(Mutex::new(session));
         let (course, tally) = self.course(transport, &session, (tell, stopped))?;
-        let task = Task(tokio::spawn(course.hearing(said).run()));
+        let task = Task::of(course.hearing(said).run());
         let handle = Handle { said: say, stop };
         Ok(Run { events, handle, task, session, tally, is_over: false })
     }
@@ -112,7 +103,7 @@ impl Agent {
     ) -> Result<(Course, Arc<Tally>), Error> {
         let tally = Arc::new(Tally::new(self.limits.clone(), None));
         let folder = self.folder.clone().map_or_else(std::env::current_dir, Ok);
-        let scene = Scene(Arc::new(Setting {
+        let scene = Scene(Arc::new(Props {
             name: self.name.clone(),
             who: Who::Main,
             session: session.clone(),
@@ -152,7 +143,7 @@ impl Run {
         let Self { events, handle, mut task, session, tally, .. } = self;
         // Nobody hears what is told from here on, and nothing of it is kept.
         drop(events);
-        let Outcome { end, text, unheard, store_refused } = match (&mut task.0).await {
+        let Outcome { end, text, unheard, store_refused } = match task.end().await {
             Ok(outcome) => outcome,
             Err(error) => {
                 let (end, text) = (End::Failed(error.to_string()), String::new());
@@ -161,20 +152,7 @@ impl Run {
         };
         drop(handle);
         let session = owned(session).await?;
-        let (rounds, tokens, money) = (tally.rounds(), tally.tokens(), tally.money());
-        let (requests, unknown) = (tally.requests(), tally.unknown());
-        Ok(Ended {
-            end,
-            text,
-            rounds,
-            requests,
-            unknown,
-            tokens,
-            money,
-            unheard,
-            store_refused,
-            session,
-        })
+        Ok(Ended { end, text, used: tally.used(), unheard, store_refused, session })
     }
 }
 

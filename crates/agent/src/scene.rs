@@ -13,9 +13,9 @@ use crate::limits::Tally;
 
 /// Where a call runs. It is cheap to clone.
 #[derive(Clone)]
-pub struct Scene(pub(crate) Arc<Setting>);
+pub struct Scene(pub(crate) Arc<Props>);
 
-pub(crate) struct Setting {
+pub(crate) struct Props {
     pub(crate) name: String,
     /// Whose requests these are, in the session.
     pub(crate) who: Who,

@@ -42,14 +42,9 @@ pub(crate) fn invoke_agent(agent: &Agent, target: Option<&Target>, session: &str
 
 /// Notes how a run ended.
 pub(crate) fn ended(span: &Span, end: &End) {
-    let error = match end {
-        End::Completed => return,
-        End::OutOfBudget(_) => "out_of_budget",
-        End::Interrupted => "interrupted",
-        End::Failed(_) => "failed",
-        End::Refused => "refused",
-    };
-    span.record("error.type", error);
+    if *end != End::Completed {
+        span.record("error.type", end.as_str());
+    }
 }
 
 pub(crate) fn chat(target: Option<&Target>, session: &str) -> Span {

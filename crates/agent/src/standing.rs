@@ -1,4 +1,4 @@
-//! How a session stands that is gone on with.
+//! Where a session stands before it is resumed.
 
 use std::fmt;
 

@@ -16,10 +16,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::{Mutex, Semaphore, mpsc};
 
-use crate::calls::{NOT_RUN, caller};
-use crate::course::{Course, Outcome, last_words};
+use crate::again::{Again, written};
+use crate::call::not_run;
+use crate::calls::caller;
+use crate::course::{Course, Outcome, cut_short, last_words};
 use crate::limits::Tally;
-use crate::scene::{Scene, Setting};
+use crate::scene::{Props, Scene};
 use crate::{Agent, Boxed, Effect, End, Event, Hook, Output, Tool, ToolError};
 
 /// What a sub-agent is told.
@@ -80,11 +82,11 @@ impl SubAgent {
         }
         let has_begun = session.conversation().log().any(|message| who.hears(message));
         if !has_begun && above.is_cut_short() {
-            return Err(ToolError::new(NOT_RUN));
+            return Ok(Output { end: Some(cut_short(above).await), ..not_run() });
         }
-        session.sub_agent(name.clone()).begin(task).await?;
+        written!(session, session.sub_agent(name.clone()).begin(task));
         let (tell, mut events) = mpsc::unbounded_channel();
-        let scene = Scene(Arc::new(Setting {
+        let scene = Scene(Arc::new(Props {
             name: self.agent.name.clone(),
             who: who.clone(),
             session: Arc::new(Mutex::new(session)),
@@ -190,7 +192,7 @@ async fn store_end(scene: &Scene, who: &Who, end: &End) -> Result<(), ToolError>
     if End::stored(&end.mark()).is_none() {
         return Ok(());
     }
-    let mut session = scene.session().await;
+    let (mut session, mut again) = (scene.session().await, Again::default());
     loop {
         let conversation = session.conversation();
         let last = conversation.visible().rev().find(|message| who.hears(message));
@@ -198,7 +200,7 @@ async fn store_end(scene: &Scene, who: &Who, end: &End) -> Result<(), ToolError>
             return Ok(());
         };
         match session.mark(index, &end.mark()).await {
-            Err(error) => session.recover(error).await?,
+            Err(error) => again.after(error, &mut session).await?,
             Ok(()) => return Ok(()),
         }
     }

@@ -12,17 +12,11 @@
 //! None leaves the folder of the agent, through links or otherwise; a command that `run` runs can
 //! go anywhere, and so can a server of MCP.
 
-/// Changes the session, after what others wrote meanwhile. It is no function: a closure that
-/// borrows may not move between threads.
+/// Changes the session, after what others wrote meanwhile.
 macro_rules! changed {
     ($scene:expr, |$session:ident| $change:expr) => {{
         let mut $session = $scene.session().await;
-        loop {
-            match $change.await {
-                Err(error) => $session.recover(error).await?,
-                Ok(done) => break done,
-            }
-        }
+        $crate::again::written!(*$session, $change)
     }};
 }
 

@@ -216,7 +216,7 @@ pub(crate) fn print_bug(bug: &PanicHookInfo<'_>) {
     let _ = writeln!(
         io::stderr(),
         "error: this is a bug in interleaf, not in your input: {}\n\
-         hint: please report it with the command that you ran; nothing was half-written",
+         hint: please report it with the command that you ran; what was stored is whole",
         printable(&bug.to_string().replace('\n', " ")),
     );
 }

@@ -50,7 +50,7 @@ async fn mend(transport: &Transport, target: Target, task: &str) -> Result<Strin
         }
     }
     let ended = run.finish().await?;
-    println!("{} ({}, {} tokens)", ended.text, ended.end, ended.tokens);
+    println!("{} ({}, {} tokens)", ended.text, ended.end, ended.used.tokens);
     Ok(ended.text)
 }
 

@@ -1,18 +1,18 @@
 //! Asking for the arguments of a step.
 
-use std::time::Instant;
-
 use interleaf::model::{AgentName, Json, Reply, Spent};
 use interleaf::plan::{Job, JobState, Results, StepFailure, StepRequest};
 use interleaf::wire::ApiErrorKind;
-use interleaf::{Sent, Session, Target, ask};
+use interleaf::{Sent, Target, ask};
 use interleaf_transport::{Answer, Call, ErrorKind, Transport};
+use tracing::Instrument as _;
 
 use super::PlanEvent;
 use super::course::{Course, Halt, Went};
-use super::kept::again;
 use super::standing::{Stood, name_of};
-use crate::course::cut_short;
+use crate::again::written;
+use crate::course::{NO_MODEL, cut_short};
+use crate::spans;
 
 /// How often in a row an answer that broke off is asked for again.
 const MOST_BROKEN: u32 = 2;
@@ -99,9 +99,27 @@ impl Course {
         request: &StepRequest,
         went: &mut Went,
     ) -> Result<Came, Halt> {
+        let session = self.scene.session().await.id().to_string();
+        let span = spans::chat(self.targets.first(), &session);
+        let answered = self.answered(at, agent, request, went).instrument(span.clone()).await?;
+        match &answered {
+            Ok(answer) => spans::answered(&span, answer, false),
+            Err(error) => spans::unanswered(&span, error),
+        }
+        answered.map_or_else(|error| unanswered(&error), |it| Ok(Came::Answer(it)))
+    }
+
+    /// The answer to a request, or what the last of those who were asked said in its place.
+    async fn answered(
+        &self,
+        at: usize,
+        agent: &AgentName,
+        request: &StepRequest,
+        went: &mut Went,
+    ) -> Result<Result<Box<Answer>, interleaf_transport::Error>, Halt> {
         let mut way = self.transport.fall_back();
         let mut targets = self.targets.iter();
-        let nobody = || Halt::Broken("nobody is named who is to be asked".to_owned());
+        let nobody = || Halt::Broken(NO_MODEL.to_owned());
         let mut target = targets.next().ok_or_else(nobody)?;
         let (number, mut streaming) = loop {
             let (number, call) = self.note(agent, request, target).await?;
@@ -110,28 +128,33 @@ impl Course {
             self.tell(PlanEvent::Asking { step: at, attempt, way: how });
             let begun = tokio::select! {
                 biased;
-                end = cut_short(&self.scene) => return Err(Halt::of(end)),
+                end = cut_short(&self.scene) => {
+                    // It may be on its way already.
+                    self.scene.0.tally.sent(false);
+                    return Err(Halt::of(end));
+                }
                 begun = way.stream(&call) => begun,
             };
-            match begun {
+            let error = match begun {
                 Ok(streaming) => break (number, streaming),
-                // It is asked again, and what it cost is noted.
-                Err(error) if way.goes_on() => {
-                    self.note_unanswered((number, target), &error, went).await?;
+                Err(error) => error,
+            };
+            self.note_unanswered((number, target), &error, went).await?;
+            // If it goes on, it is asked again, and what it cost is noted.
+            if !way.goes_on() {
+                match targets.next().filter(|_| error.is_vendors()) {
+                    Some(next) => target = next,
+                    None => return Ok(Err(error)),
                 }
-                Err(error) if error.is_vendors() && targets.len() > 0 => {
-                    self.note_unanswered((number, target), &error, went).await?;
-                    target = targets.next().ok_or_else(nobody)?;
-                    let why = error.to_string();
-                    self.tell(PlanEvent::FellBack { step: at, why });
-                }
-                Err(error) => return self.unanswered((number, target), &error, went).await,
+                self.tell(PlanEvent::FellBack { step: at, why: error.to_string() });
             }
         };
         loop {
             let piece = tokio::select! {
                 biased;
                 end = cut_short(&self.scene) => {
+                    // What it took after the last count is never told.
+                    self.scene.0.tally.sent(false);
                     if let Some(reply) = streaming.cancel() {
                         self.keep(&reply, target, went).await?;
                     }
@@ -146,11 +169,15 @@ impl Course {
         }
         match streaming.finish().await {
             Ok(answer) => {
+                self.scene.0.tally.sent(answer.spent.is_some());
                 self.keep(&answer.reply, target, went).await?;
                 went.answered_by = Some((answer.vendor.to_string(), answer.model.to_string()));
-                Ok(Came::Answer(Box::new(answer)))
+                Ok(Ok(Box::new(answer)))
             }
-            Err(error) => self.unanswered((number, target), &error, went).await,
+            Err(error) => {
+                self.note_unanswered((number, target), &error, went).await?;
+                Ok(Err(error))
+            }
         }
     }
 
@@ -175,13 +202,7 @@ impl Course {
         let bytes = body.to_bytes();
         let report = Default::default();
         let sent = Sent { model, vendor, body: &bytes, report: &report };
-        let began = Instant::now();
-        let number = loop {
-            match session.sub_agent(agent.clone()).note_request(sent).await {
-                Err(error) => again(&mut session, error, began).await?,
-                Ok(number) => break number,
-            }
-        };
+        let number = written!(*session, session.sub_agent(agent.clone()).note_request(sent));
         drop(session);
         let mut call = Call::encoded(&body, &target);
         call.decoder = call.decoder.for_request(number);
@@ -193,14 +214,11 @@ impl Course {
 
     /// Takes in an answer, or what came of one, with what it cost.
     async fn keep(&self, reply: &Reply, target: &Target, went: &mut Went) -> Result<(), Halt> {
-        let mut session: tokio::sync::MutexGuard<'_, Session> = self.scene.session().await;
-        Transport::keep(&mut session, reply).await?;
-        drop(session);
         let (vendor, model) = (&target.vendor.name, &target.options.model);
         let tokens = reply.usage.map_or(0, |usage| Spent::from(usage).total());
-        let price = self.transport.price(vendor, model, reply).unwrap_or_default();
         went.tokens += tokens;
-        self.scene.0.tally.add(tokens, price);
+        self.scene.0.tally.add(tokens, self.transport.price(vendor, model, reply));
+        Transport::keep(&mut *self.scene.session().await, reply).await?;
         Ok(())
     }
 
@@ -211,6 +229,9 @@ impl Course {
         error: &interleaf_transport::Error,
         went: &mut Went,
     ) -> Result<(), Halt> {
+        if !matches!(error.kind(), ErrorKind::Key | ErrorKind::Request) {
+            self.scene.0.tally.sent(error.is_unseen());
+        }
         if error.is_unseen() {
             // Why there is no answer says more than why that cannot be noted.
             let _ = self.scene.session().await.note_unseen(number).await;
@@ -220,32 +241,24 @@ impl Course {
             None => Ok(()),
         }
     }
+}
 
-    /// What becomes of a step whose request has no answer.
-    async fn unanswered(
-        &self,
-        noted: (u64, &Target),
-        error: &interleaf_transport::Error,
-        went: &mut Went,
-    ) -> Result<Came, Halt> {
-        self.note_unanswered(noted, error, went).await?;
-        let advice = error.advice().map(|advice| format!(" ({advice})"));
-        let why = format!("{error}{}", advice.unwrap_or_default());
-        match error.kind() {
-            ErrorKind::Api(ApiErrorKind::TooLong { .. }) => Ok(Came::TooLong(why)),
-            ErrorKind::Cut | ErrorKind::Timeout(_) if error.partial().is_some() => {
-                Ok(Came::Broke(why))
-            }
-            // No other step would fare better.
-            ErrorKind::Key | ErrorKind::Request | ErrorKind::Redirect => Err(Halt::Broken(why)),
-            ErrorKind::Api(
-                ApiErrorKind::Authentication
-                | ApiErrorKind::PermissionDenied
-                | ApiErrorKind::QuotaExceeded
-                | ApiErrorKind::NotFound,
-            ) => Err(Halt::Broken(why)),
-            _ => Err(Halt::Failed(why)),
-        }
+/// What becomes of a step whose request has no answer.
+fn unanswered(error: &interleaf_transport::Error) -> Result<Came, Halt> {
+    let advice = error.advice().map(|advice| format!(" ({advice})"));
+    let why = format!("{error}{}", advice.unwrap_or_default());
+    match error.kind() {
+        ErrorKind::Api(ApiErrorKind::TooLong { .. }) => Ok(Came::TooLong(why)),
+        ErrorKind::Cut | ErrorKind::Timeout(_) if error.partial().is_some() => Ok(Came::Broke(why)),
+        // No other step would fare better.
+        ErrorKind::Key | ErrorKind::Request | ErrorKind::Redirect => Err(Halt::Broken(why)),
+        ErrorKind::Api(
+            ApiErrorKind::Authentication
+            | ApiErrorKind::PermissionDenied
+            | ApiErrorKind::QuotaExceeded
+            | ApiErrorKind::NotFound,
+        ) => Err(Halt::Broken(why)),
+        _ => Err(Halt::Failed(why)),
     }
 }
 

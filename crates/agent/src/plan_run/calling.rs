@@ -1,7 +1,6 @@
 //! Running the call of a step.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use interleaf::conversation::Conversation;
 use interleaf::model::{AssistantPart, CallId, Json, Message, Origin, ToolCall};
@@ -9,19 +8,11 @@ use interleaf::plan::Results;
 
 use super::PlanEvent;
 use super::course::{Course, Halt, Went};
-use super::kept::again;
 use super::standing::{Stood, arguments_of, is_error, name_of, why_failed};
-use crate::calls::{INTERRUPTED, NOT_RUN, STARTED, Task, failure, mark_of, told};
-use crate::course::cut_short;
-use crate::{Allow, Effect, End, Output};
-
-/// What came of a call.
-enum Ran {
-    /// Its result.
-    Told(Output),
-    /// What is said of one that was stopped, and why that was.
-    Stopped(Output, End),
-}
+use crate::again::Again;
+use crate::call::{CallEnd, STARTED, Stage, failure, run_call};
+use crate::calls::mark_of;
+use crate::{Effect, Output};
 
 impl Course {
     /// Brings a step to its end.
@@ -46,10 +37,10 @@ impl Course {
         let (result, halt) = match known {
             Some(known) => (known, None),
             None => {
-                let ran = self.call(at, (index, &call), stood.is_started, went).await?;
-                let (output, halt) = match ran {
-                    Ran::Told(output) => (output, None),
-                    Ran::Stopped(output, end) => (output, Some(Halt::of(end))),
+                let ended = self.call(at, (index, &call), stood.is_started, went).await?;
+                let (output, halt) = match ended {
+                    CallEnd::Told(output) => (output, None),
+                    CallEnd::Stopped(output, end) => (output, Some(Halt::of(end))),
                 };
                 let kept = self.keep_result((at, stood.attempt), (index, &call), output).await;
                 (kept?, halt)
@@ -78,14 +69,14 @@ impl Course {
         let call = call.map_err(|error| Halt::Failed(error.to_string()))?;
         let message = said(call.clone())?;
         let mut session = self.scene.session().await;
-        let began = Instant::now();
+        let mut again = Again::default();
         loop {
             if let Some(known) = call_in(session.conversation(), &call.id) {
                 return Ok(known);
             }
             match session.append(message.clone()).await {
                 Ok(index) => return Ok((index, call)),
-                Err(error) => again(&mut session, error, began).await?,
+                Err(error) => again.after(error, &mut session).await?,
             }
         }
     }
@@ -97,40 +88,22 @@ impl Course {
         (index, call): (u32, &ToolCall),
         is_started: bool,
         went: &mut Went,
-    ) -> Result<Ran, Halt> {
+    ) -> Result<CallEnd, Halt> {
         let tool = self.tools[at].clone();
-        let effect = tool.effect();
-        if effect == Effect::Changes && is_started {
-            return Ok(Ran::Told(failure(STARTED)));
+        let changes = tool.effect() == Effect::Changes;
+        if changes && is_started {
+            return Ok(CallEnd::Told(failure(STARTED)));
         }
-        for hook in &self.hooks {
-            let allowed = tokio::select! {
-                biased;
-                end = cut_short(&self.scene) => return Ok(Ran::Stopped(failure(NOT_RUN), end)),
-                allowed = hook.before_call(call, effect, &self.scene) => allowed,
-            };
-            if let Allow::Refuse(why) = allowed {
-                return Ok(Ran::Told(failure(format!("[This call was refused: {why}]"))));
+        let begins = async {
+            if changes {
+                self.mark_started(at, index, call).await?;
+                went.is_marked = true;
             }
-        }
-        if self.scene.is_stopped() {
-            return Ok(Ran::Stopped(failure(NOT_RUN), End::Interrupted));
-        }
-        if effect == Effect::Changes {
-            self.mark_started(at, index, call).await?;
-            went.is_marked = true;
-        }
-        self.tell(PlanEvent::Started { step: at, call: call.clone() });
-        let mut task = Task::of(tool, call.clone(), self.scene.clone(), false);
-        let done = tokio::select! {
-            biased;
-            done = &mut task.0 => done,
-            // What goes on where it was hears of it itself, and has something to say.
-            end = cut_short(&self.scene), if effect != Effect::Resumes => {
-                return Ok(Ran::Stopped(failure(INTERRUPTED), end));
-            }
+            self.tell(PlanEvent::Started { step: at, call: call.clone() });
+            Ok(true)
         };
-        Ok(Ran::Told(told(call, done)))
+        let stage = Stage { scene: &self.scene, guards: &self.hooks, with_content: false };
+        run_call(tool, call, stage, begins).await
     }
 
     /// Marks a call as started. If it is so already, somebody else runs it: nothing is said of
@@ -138,7 +111,7 @@ impl Course {
     async fn mark_started(&self, at: usize, index: u32, call: &ToolCall) -> Result<(), Halt> {
         let mark = mark_of(call);
         let mut session = self.scene.session().await;
-        let began = Instant::now();
+        let mut again = Again::default();
         loop {
             if session.conversation().has_mark(index, &mark) {
                 let id = &self.plan.steps()[at].id;
@@ -149,7 +122,7 @@ impl Course {
             }
             match session.mark(index, &mark).await {
                 Ok(()) => return Ok(()),
-                Err(error) => again(&mut session, error, began).await?,
+                Err(error) => again.after(error, &mut session).await?,
             }
         }
     }
@@ -163,7 +136,7 @@ impl Course {
         output: Output,
     ) -> Result<Arc<Message>, Halt> {
         let mut session = self.scene.session().await;
-        let began = Instant::now();
+        let mut again = Again::default();
         loop {
             let conversation = session.conversation();
             let (messages, result) = match result_in(conversation, index, &call.id) {
@@ -186,7 +159,7 @@ impl Course {
             };
             match session.append_all(messages).await {
                 Ok(_) => return Ok(result),
-                Err(error) => again(&mut session, error, began).await?,
+                Err(error) => again.after(error, &mut session).await?,
             }
         }
     }

@@ -11,7 +11,7 @@ use interleaf::plan::{Plan, PlanSettings, Results, Schedule, StepId, StepResult,
 use interleaf_transport::Transport;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tracing::Instrument as _;
+use tracing::{Instrument as _, Span};
 
 use super::standing::{Stood, arguments_of, is_error, step_result, why_failed};
 use super::{PlanEnd, PlanEvent, StepEnd, StepReport};
@@ -108,12 +108,12 @@ impl Course {
         let span = tracing::info_span!("run_plan", "gen_ai.operation.name" = "invoke_agent");
         async {
             let mut progress = self.begin(&stood);
-            self.work(&mut progress, &stood).await;
+            self.work(&mut progress, &stood, &span).await;
             let end = progress.end();
             self.tell(PlanEvent::Ended(end.clone()));
             Outcome { end, steps: progress.steps }
         }
-        .instrument(span)
+        .instrument(span.clone())
         .await
     }
 
@@ -160,7 +160,7 @@ impl Course {
     }
 
     /// Works on steps until none is left that can be worked on.
-    async fn work(self: &Arc<Self>, progress: &mut Progress, stood: &[Stood]) {
+    async fn work(self: &Arc<Self>, progress: &mut Progress, stood: &[Stood], span: &Span) {
         let at_once = self.scene.0.tally.limits().at_once.max(1);
         let mut running: JoinSet<Worked> = JoinSet::new();
         let mut places: HashMap<tokio::task::Id, usize> = HashMap::new();
@@ -187,7 +187,7 @@ impl Course {
                     went.took = began.elapsed();
                     (went, done)
                 };
-                places.insert(running.spawn(work).id(), at);
+                places.insert(running.spawn(work.instrument(span.clone())).id(), at);
             }
             let Some(joined) = running.join_next_with_id().await else { break };
             let (id, (went, done)) = match joined {

@@ -7,9 +7,8 @@ use std::time::Duration;
 use interleaf::Session;
 use interleaf::model::{Json, Message, ToolName, plural};
 use interleaf::plan::StepId;
-use interleaf_transport::Amount;
 
-use crate::Limit;
+use crate::{Limit, Used};
 
 /// How a run of a plan ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,12 +34,8 @@ pub struct PlanEnded {
     pub end: PlanEnd,
     /// What became of each step, in the order of the plan.
     pub steps: Vec<StepReport>,
-    /// The requests that it made.
-    pub rounds: u32,
-    /// The tokens that it used.
-    pub tokens: u64,
-    /// What that cost, as far as prices are known.
-    pub money: Amount,
+    /// What it used.
+    pub used: Used,
     /// The session, to go on with.
     pub session: Session,
 }
@@ -86,6 +81,19 @@ pub enum StepEnd {
     Skipped(StepId),
     /// It is still to do.
     Open,
+}
+
+impl PlanEnd {
+    /// A word for it.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::StepsFailed(_) => "steps_failed",
+            Self::OutOfBudget(_) => "out_of_budget",
+            Self::Interrupted => "interrupted",
+            Self::Failed(_) => "failed",
+        }
+    }
 }
 
 impl StepEnd {

@@ -1,7 +1,5 @@
 //! The record of a plan that runs, or ran: the plan itself, who is asked, and how.
 
-use std::time::Instant;
-
 use interleaf::model::{AgentName, Json, Message, Origin, Role};
 use interleaf::plan::{Mode, Plan};
 use interleaf::store::{RecordChange, RecordFilter, RecordKind};
@@ -10,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::standing::named;
 use crate::Error;
+use crate::again::Again;
 
 /// The record's name among those of its kind.
 const KEY: &str = "plan";
@@ -81,7 +80,7 @@ pub(super) async fn begin(
     let (vendor, model) = asked.next().unwrap_or_default();
     let (plan_text, mode) = (plan.write(), mode.as_str().to_owned());
     let own = Written { plan: plan_text, mode, vendor, model, fallback: asked.collect() };
-    let began = Instant::now();
+    let mut again = Again::default();
     loop {
         let known = written(session).await?;
         if let Some(known) = &known {
@@ -95,7 +94,7 @@ pub(super) async fn begin(
         let body = Json::of(&own).map_err(|e| Error::rule(e.to_string()))?;
         let change = RecordChange::put(RecordKind::PlanRun, KEY, body);
         match session.change_records(vec![change]).await {
-            Err(error) => again(session, error, began).await?,
+            Err(error) => again.after(error, session).await?,
             Ok(()) => break,
         }
     }
@@ -107,7 +106,7 @@ pub(super) async fn begin(
     };
     while !session.conversation().log().any(|message| is_objective(message)) {
         if let Err(error) = session.append(Message::user(plan.objective())).await {
-            again(session, error, began).await?;
+            again.after(error, session).await?;
         }
     }
     Ok(())
@@ -122,27 +121,4 @@ async fn written(session: &Session) -> Result<Option<Written>, Error> {
     let read = serde_json::from_str(record.body.as_str());
     read.map(Some)
         .map_err(|e| Error::rule(format!("the plan that the session keeps cannot be read: {e}")))
-}
-
-/// How long a write waits for a store that another program holds.
-const LONGEST_WAIT: std::time::Duration = std::time::Duration::from_secs(60);
-
-/// Makes it possible to write once more: takes in what another writer wrote, or waits while
-/// another program holds the store. Any other error is given back.
-pub(super) async fn again(
-    session: &mut Session,
-    error: interleaf::Error,
-    began: Instant,
-) -> Result<(), interleaf::Error> {
-    let kind = error.as_store().map(interleaf::store::Error::kind);
-    let is_busy = kind == Some(interleaf::store::ErrorKind::Busy);
-    if is_busy && began.elapsed() < LONGEST_WAIT {
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-        // Whether what failed was written is not known.
-        return match session.refresh().await {
-            Err(error) if error.as_store().is_some() && began.elapsed() < LONGEST_WAIT => Ok(()),
-            refreshed => refreshed.map(drop),
-        };
-    }
-    session.recover(error).await
 }

@@ -12,9 +12,11 @@ use tokio::sync::{Mutex, mpsc, watch};
 
 use super::course::Course;
 use super::standing::{self, Stood};
-use super::{PlanRun, Task, kept};
+use super::{PlanRun, kept};
+use crate::course::NO_MODEL;
 use crate::limits::Tally;
-use crate::scene::{Scene, Setting};
+use crate::scene::{Props, Scene};
+use crate::task::Task;
 use crate::{Error, Hook, Limits, Tool};
 
 /// What runs a plan: whom it asks, its tools and its limits.
@@ -141,7 +143,7 @@ impl PlanRunner {
     /// Begins the plan in a session, or goes on with it.
     ///
     /// # Errors
-    /// If a step has no tool here, nobody is named who is to be asked, the session has a run of
+    /// If a step has no tool here, no model is set, the session has a run of
     /// another plan, or it cannot be read or written.
     pub async fn start(
         &self,
@@ -150,7 +152,7 @@ impl PlanRunner {
     ) -> Result<PlanRun, Error> {
         let targets = self.targets.clone();
         if targets.is_empty() {
-            return Err(Error::rule("the plan: nobody is named who is to be asked"));
+            return Err(Error::rule(format!("the plan: {NO_MODEL}")));
         }
         let tools = self.tools_of_steps()?;
         let templates = match &self.templates {
@@ -172,7 +174,7 @@ impl PlanRunner {
         let tally = Arc::new(Tally::new(self.limits.clone(), None));
         // What agents tell is not told of a plan: nobody listens.
         let (nobody, _) = mpsc::unbounded_channel();
-        let scene = Scene(Arc::new(Setting {
+        let scene = Scene(Arc::new(Props {
             name: "plan".to_owned(),
             who: Who::Main,
             session: session.clone(),
@@ -194,7 +196,7 @@ impl PlanRunner {
             templates,
             events: tell,
         });
-        let task = Task(tokio::spawn(course.run(stood)));
+        let task = Task::of(course.run(stood));
         Ok(PlanRun { events, stop, task, session, tally })
     }
 

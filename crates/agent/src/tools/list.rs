@@ -29,7 +29,7 @@ pub(super) async fn list(list: List, scene: Scene) -> Result<Output, ToolError> 
     }
     let depth = list.depth.unwrap_or(1).max(1);
     let mut walking = Walking::new(&path, &scene, |walk| walk.max_depth(Some(depth)));
-    let (found, cut) = tokio::task::spawn_blocking(move || {
+    let (found, walking) = tokio::task::spawn_blocking(move || {
         let mut found: Vec<_> = walking
             .by_ref()
             .filter(|entry| entry.depth() > 0)
@@ -40,7 +40,7 @@ pub(super) async fn list(list: List, scene: Scene) -> Result<Output, ToolError> 
             })
             .collect();
         found.sort();
-        (found, walking.told())
+        (found, walking)
     })
     .await?;
     let mut said: Vec<String> =
@@ -48,6 +48,6 @@ pub(super) async fn list(list: List, scene: Scene) -> Result<Output, ToolError> 
     if found.len() > MOST {
         said.push(format!("[… there are more than {MOST}: name a folder below …]"));
     }
-    said.extend(cut);
+    said.extend(walking.told(|path| told(&scene, path)));
     Ok(if said.is_empty() { "(It is empty.)".into() } else { said.join("\n").into() })
 }

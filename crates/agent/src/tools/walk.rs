@@ -24,10 +24,16 @@ const MOST: u64 = 64 * 1024;
 /// The most bytes of all those that hold at one place.
 const MOST_AT_ONCE: u64 = 1024 * 1024;
 
-/// A walk that ends.
+/// How much is named of what is left out.
+const MOST_NAMED: usize = 5;
+
+/// A walk that ends, and knows what it left out.
 pub(super) struct Walking {
     walk: Walk,
     ends: Box<dyn Fn() -> bool + Send>,
+    /// What was left out, and why: the first of it.
+    left_out: Vec<(PathBuf, String)>,
+    n_left_out: usize,
 }
 
 impl Walking {
@@ -54,7 +60,8 @@ impl Walking {
             let mut ignored = ignored.lock().unwrap_or_else(PoisonError::into_inner);
             entry.file_name() != ".git" && !ignored.has(entry)
         });
-        Self { walk: builder.build(), ends: Box::new(ends) }
+        let walk = builder.build();
+        Self { walk, ends: Box::new(ends), left_out: Vec::new(), n_left_out: 0 }
     }
 
     /// Whether it is to end.
@@ -62,11 +69,31 @@ impl Walking {
         (self.ends)()
     }
 
-    /// What is said of a walk that came to its end too early.
-    pub(super) fn told(&self) -> Option<String> {
-        let seconds = LONGEST.as_secs();
-        self.is_over()
-            .then(|| format!("[… not all was looked at: that takes more than {seconds} s …]"))
+    /// Notes that something, or a part of it, is left out.
+    pub(super) fn leave_out(&mut self, path: &Path, why: String) {
+        self.n_left_out += 1;
+        if self.left_out.len() < MOST_NAMED {
+            self.left_out.push((path.to_owned(), why));
+        }
+    }
+
+    /// Notes that something cannot be read.
+    pub(super) fn unread(&mut self, path: &Path, error: &dyn std::fmt::Display) {
+        self.leave_out(path, format!("cannot be read: {error}"));
+    }
+
+    /// What is said of what is left out: nothing, if all was looked at.
+    pub(super) fn told(&self, name: impl Fn(&Path) -> String) -> Vec<String> {
+        let named = self.left_out.iter().map(|(path, why)| format!("[… {}: {why} …]", name(path)));
+        let mut said: Vec<String> = named.collect();
+        if self.n_left_out > said.len() {
+            said.push(format!("[… so it is with {} more …]", self.n_left_out - said.len()));
+        }
+        if self.is_over() {
+            let seconds = LONGEST.as_secs();
+            said.push(format!("[… not all was looked at: that takes more than {seconds} s …]"));
+        }
+        said
     }
 }
 
@@ -74,13 +101,29 @@ impl Iterator for Walking {
     type Item = DirEntry;
 
     fn next(&mut self) -> Option<DirEntry> {
-        // What cannot be read is left out.
         while !self.is_over() {
-            if let Ok(entry) = self.walk.next()? {
-                return Some(entry);
+            match self.walk.next()? {
+                Ok(entry) => return Some(entry),
+                Err(error) => {
+                    // All that it says beside its kind is the whole path.
+                    let kind = error.io_error().map(|error| error.kind().to_string());
+                    self.unread(path_of(&error), &kind.unwrap_or_else(|| error.to_string()));
+                }
             }
         }
         None
+    }
+}
+
+/// What an error is about.
+fn path_of(error: &ignore::Error) -> &Path {
+    match error {
+        ignore::Error::WithPath { path, .. } => path,
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            path_of(err)
+        }
+        ignore::Error::Loop { child, .. } => child,
+        _ => Path::new("something"),
     }
 }
 
@@ -206,6 +249,23 @@ mod tests {
         fs::write(folder.path().join("a"), "").unwrap();
         assert_eq!(names(folder.path(), || true), [""; 0]);
         let walking = Walking::until(folder.path(), |walk| walk, || true);
-        assert!(walking.told().is_some_and(|told| told.contains("not all was looked at")));
+        let said = walking.told(|path| path.display().to_string());
+        assert!(said.iter().any(|said| said.contains("not all was looked at")), "{said:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_and_many_of_it_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut walking = Walking::until(&folder.path().join("gone"), |walk| walk, || false);
+        assert!(walking.next().is_none());
+        let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+        let said = walking.told(name);
+        assert!(said[0].starts_with("[… gone: cannot be read: entity not found"), "{said:?}");
+        for n in 0..MOST_NAMED {
+            walking.unread(&folder.path().join(format!("f{n}")), &"it is locked");
+        }
+        let said = walking.told(name);
+        assert_eq!(said[1], "[… f0: cannot be read: it is locked …]");
+        assert_eq!(said.last().unwrap(), "[… so it is with 1 more …]");
     }
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use interleaf::assemble::Agent as Who;
 use interleaf::compaction::CompactionPolicy;
-use interleaf::model::{Message, Usage};
+use interleaf::model::{CallId, Message, Usage};
 use interleaf::wire::{CacheMarks, Family, ThinkingMode};
 use interleaf::{Impact, Session, Target, store};
 use interleaf_agent::{Agent, End, Event};
@@ -128,7 +128,7 @@ impl Play {
             }
         }
         let ended = run.finish().await.unwrap();
-        self.n_rounds += ended.rounds;
+        self.n_rounds += ended.used.rounds;
         self.session = Some(ended.session);
         ended.end
     }
@@ -185,15 +185,13 @@ impl Play {
     /// What was said, agent by agent.
     fn story(&self) -> String {
         let conversation = self.session.as_ref().unwrap().conversation();
-        let main: Vec<&Arc<Message>> =
-            conversation.visible().filter(|m| Who::Main.hears(m)).collect();
+        let main = by_call(conversation.visible().filter(|m| Who::Main.hears(m)));
         let mut told = vec![story::of(&main, &HashSet::new())];
         let mut scouts: Vec<String> = conversation
             .agents()
             .map(|(name, _)| {
                 let who = Who::Sub(name.clone());
-                let own: Vec<&Arc<Message>> =
-                    conversation.visible().filter(|m| who.hears(m)).collect();
+                let own = by_call(conversation.visible().filter(|m| who.hears(m)));
                 story::of(&own, &HashSet::new())
             })
             .collect();
@@ -202,6 +200,20 @@ impl Play {
         // Each has a folder of its own.
         told.join("---\n").replace(&self.folder.path().display().to_string(), "FOLDER")
     }
+}
+
+/// What was said, with results in the order of the calls: they are stored as they come.
+fn by_call<'a>(said: impl Iterator<Item = &'a Arc<Message>>) -> Vec<&'a Arc<Message>> {
+    let mut told: Vec<&Arc<Message>> = said.collect();
+    let calls: Vec<CallId> =
+        told.iter().flat_map(|said| said.calls()).map(|call| call.id.clone()).collect();
+    let is_result = |said: &Arc<Message>| said.as_result().is_some();
+    for block in told.chunk_by_mut(|a, b| is_result(a) && is_result(b)) {
+        block.sort_by_key(|said| {
+            said.as_result().and_then(|own| calls.iter().position(|id| *id == own.call))
+        });
+    }
+    told
 }
 
 fn target_of(family: Family, double: &Double) -> Target {

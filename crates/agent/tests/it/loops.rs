@@ -33,8 +33,8 @@ async fn an_agent_runs_the_calls_of_its_answers_and_ends_with_its_last_word_on_e
         let ended = agent.run(&transport(), session().await, "Look.").await.unwrap();
         assert_eq!(ended.end, End::Completed, "{family}");
         assert_eq!(ended.text, "They said a!, b!, c!.", "{family}");
-        assert_eq!(ended.rounds, 3, "{family}");
-        assert!(ended.tokens > 0, "{family}");
+        assert_eq!(ended.used.rounds, 3, "{family}");
+        assert!(ended.used.tokens > 0, "{family}");
         assert!(double.requests().iter().all(|request| request.status == 200), "{family}");
         let roles: Vec<Role> =
             ended.session.conversation().visible().map(|message| message.role()).collect();
@@ -139,7 +139,7 @@ async fn an_agent_that_cannot_ask_fails_with_the_reason() {
 async fn an_agent_that_names_nobody_or_two_tools_alike_is_refused_before_anything_runs() {
     let double = double(brain).await;
     let nobody = Agent::new("mender").start(&transport(), session().await);
-    assert!(nobody.err().unwrap().to_string().contains("the agent mender: nobody is named"));
+    assert!(nobody.err().unwrap().to_string().contains("the agent mender: no model is set"));
     let twice = agent(&double).with_tool(echo()).with_tool(echo());
     let twice = twice.start(&transport(), session().await);
     assert!(twice.err().unwrap().to_string().contains("two of its tools are called echo"));

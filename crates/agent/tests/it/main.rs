@@ -25,5 +25,6 @@ mod shown;
 mod spans;
 mod spent;
 mod sub_agents;
+mod together;
 mod tools;
 mod world;

@@ -3,6 +3,7 @@
 mod bounds;
 mod ends;
 mod fall_backs;
+mod interrupts;
 mod killed;
 mod law;
 mod runs;

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use interleaf_agent::Agent;
+use interleaf::plan::Plan;
+use interleaf::wire::Family;
+use interleaf_agent::{Agent, PlanEnd, PlanRunner, Tool as _};
 use interleaf_doubles::{Answer, Asked};
 use serde_json::json;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-use crate::world::{agent, changing, double, echo, n_said, says, session, transport};
+use crate::world::{agent, changing, double, echo, n_said, says, session, target, transport};
 
 /// A span as it was seen.
 #[derive(Debug, Clone, Default)]
@@ -158,6 +160,28 @@ async fn a_run_is_told_in_spans_of_the_genai_conventions_and_none_holds_what_was
     assert!(!of("execute_tool echo").fields.contains_key("error.type"));
     let all = format!("{spans:?} {}", watcher.said.lock().unwrap());
     assert!(!all.contains("ecret") && !all.contains("invalid digit"), "{all}");
+}
+
+#[tokio::test]
+async fn a_request_of_a_plan_s_step_is_told_as_any_other() {
+    let watcher = Watcher::default();
+    let _second = tracing::Dispatch::new(Watcher::default());
+    let guard = tracing::subscriber::set_default(watcher.clone());
+    let double =
+        double(|_: &Asked| Answer::new().with_call("echo", &json!({"name": "a secret"}))).await;
+    let step = json!({"objective": "Say it.", "steps": [{"id": "a", "tool": "echo"}]});
+    let plan = Plan::read_with(&step.to_string(), &[echo().spec()]).unwrap();
+    let runner = PlanRunner::new(plan).with_target(target(Family::Anthropic, &double));
+    let run = runner.with_tool(echo()).start(&transport(), session().await).await.unwrap();
+    assert_eq!(run.finish().await.unwrap().end, PlanEnd::Completed);
+    drop(guard);
+    let spans = watcher.spans.lock().unwrap().clone();
+    let names: Vec<&str> = spans.iter().map(|span| span.name).collect();
+    assert_eq!(names, ["run_plan", "chat", "execute_tool"]);
+    let chat = &spans[1].fields;
+    assert_eq!((&*chat["otel.name"], spans[1].above), ("chat claude-sonnet-4-5", Some(1)));
+    assert!(chat["gen_ai.usage.input_tokens"].parse::<u64>().unwrap() > 0);
+    assert!(!format!("{spans:?}").contains("secret"));
 }
 
 #[tokio::test]

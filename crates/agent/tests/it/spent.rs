@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use interleaf::compaction::CompactionPolicy;
 use interleaf::model::{Message, Spent, ToolCall};
+use interleaf::wire::Family;
 use interleaf_agent::{Agent, End, Event, Limit, Limits, tools};
 use interleaf_doubles::{Answer, Asked, Brain as _, Double, Summariser};
+use interleaf_transport::Compacting;
 use serde_json::json;
 
 use crate::world::{
-    agent, changing, double, echo, events, n_said, results, says, session, transport,
+    agent, changing, double, echo, events, n_said, results, says, session, target, transport,
 };
 
 /// All tokens that the double says it took.
@@ -48,7 +50,36 @@ async fn the_tokens_of_a_compaction_that_was_asked_for_count() {
     assert!(told.iter().any(|event| matches!(event, Event::Compacted(_))), "{told:?}");
     let ended = run.finish().await.unwrap();
     assert_eq!(ended.end, End::Completed);
-    assert_eq!(ended.tokens, reported(&double));
+    assert_eq!(ended.used.tokens, reported(&double));
+}
+
+#[tokio::test]
+async fn a_compaction_that_a_tool_asks_for_is_written_by_the_model_that_is_set_for_that() {
+    let double = double(|asked: &Asked| match n_said(asked) {
+        _ if asked.tools.is_empty() => Summariser::new().answer(asked).unwrap(),
+        10 => Answer::new().with_call("compact", &json!({})),
+        _ => Answer::text("Done."),
+    })
+    .await;
+    let mut policy = CompactionPolicy::default();
+    (policy.summary_tokens, policy.keep_turns) = (400, 1);
+    policy.facts.clear();
+    let writer = target(Family::OpenaiChat, &double);
+    let compacting = Compacting::new(policy.clone()).with_writer(writer);
+    let agent = tools::remembering()
+        .into_iter()
+        .fold(agent(&double).with_policy(policy), Agent::with_shared_tool);
+    let mut session = session().await;
+    for n in 0..10 {
+        let story = format!("{n}: {}", "a long story ".repeat(50));
+        session.append(Message::user(&story)).await.unwrap();
+        session.append(Message::assistant("I see.")).await.unwrap();
+    }
+    let ended = agent.run(&transport().compacting(compacting), session, "Go.").await.unwrap();
+    assert_eq!(ended.end, End::Completed);
+    let bodies: Vec<String> = double.requests().iter().map(|it| it.body.to_string()).collect();
+    let by_writer = bodies.iter().filter(|body| body.contains("gpt-5")).count();
+    assert_eq!((by_writer, bodies.len()), (1, 3));
 }
 
 #[tokio::test]
@@ -64,7 +95,7 @@ async fn the_tokens_of_an_answer_that_broke_off_count() {
     let ended = run.finish().await.unwrap();
     let kept = Spent::from(ended.session.conversation().usage().lifetime);
     assert!(kept.total() > 0);
-    assert_eq!(ended.tokens, kept.total());
+    assert_eq!(ended.used.tokens, kept.total());
 }
 
 #[tokio::test]
@@ -82,7 +113,7 @@ async fn a_limit_that_a_sub_agent_reaches_ends_it_and_those_above_it() {
     let main = agent(&double).with_sub_agent(scout).with_limits(limits);
     let ended = main.run(&transport(), session().await, "Go.").await.unwrap();
     assert_eq!(ended.end, End::OutOfBudget(Limit::Tokens));
-    assert_eq!(ended.tokens, reported(&double));
+    assert_eq!(ended.used.tokens, reported(&double));
     let report = ended.session.conversation().visible().rev().find(|m| m.as_result().is_some());
     let report = report.unwrap().text().into_owned();
     assert!(report.starts_with("[scout: out of budget: its limit of tokens]"), "{report}");

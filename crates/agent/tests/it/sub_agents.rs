@@ -7,8 +7,8 @@ use interleaf_doubles::{Answer, Asked, Finish};
 use serde_json::json;
 
 use crate::world::{
-    FAMILIES, agent, changing, double, echo, events, n_said, results, says, session, target,
-    transport,
+    FAMILIES, agent, by_call, changing, double, echo, events, n_said, results, says, session,
+    target, transport,
 };
 
 /// Sends two scouts at once; a scout looks once.
@@ -119,12 +119,13 @@ async fn live_row_21_how_each_sub_agent_ended_is_read_again_from_its_session() {
     let (store, id) = (ended.session.store().clone(), ended.session.id());
     drop(ended);
     let session = Session::open(store, id).await.unwrap();
-    let ends: Vec<End> = reports(&session).map(|(_, end)| end).collect();
+    let results = by_call(&session);
+    let ends: Vec<End> = results.iter().filter_map(|said| End::of(said)).collect();
+    assert_eq!(ends.len(), reports(&session).count());
     assert_eq!(ends[..3], [End::Completed, End::OutOfBudget(Limit::Rounds), End::Refused]);
     assert!(matches!(&ends[3], End::Failed(why) if !why.is_empty()), "{:?}", ends[3]);
     assert_eq!(ends[4..], [End::Failed("the task is blank".into())]);
-    let (report, _) = reports(&session).next().unwrap();
-    assert_eq!(report.text(), "[scout: completed]\n\nIt is rusty.");
+    assert_eq!(results[0].text(), "[scout: completed]\n\nIt is rusty.");
     // Nothing of it is sent.
     assert!(double.requests().iter().all(|it| !it.body.to_string().contains("out_of_budget")));
 }

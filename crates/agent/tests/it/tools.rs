@@ -32,6 +32,45 @@ async fn results(folder: &Path, calls: Vec<(&'static str, Value)>) -> Vec<String
 }
 
 #[tokio::test]
+async fn what_is_not_looked_at_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = format!("{}needle\n", "hay\n".repeat(2 * 1024 * 1024));
+    std::fs::write(folder.path().join("long.txt"), long).unwrap();
+    let said = results(
+        folder.path(),
+        vec![
+            ("search", json!({"pattern": "needle"})),
+            ("search", json!({"pattern": "needle", "path": "gone"})),
+        ],
+    )
+    .await;
+    assert_eq!(said[0], "[… long.txt: only its first 8 MiB are searched …]");
+    assert!(said[1].starts_with("[… gone: cannot be read: entity not found"), "{}", said[1]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_folder_that_may_not_be_read_is_not_told_as_an_empty_one() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    let closed = folder.path().join("closed");
+    std::fs::create_dir(&closed).unwrap();
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).unwrap();
+    if std::fs::read_dir(&closed).is_ok() {
+        eprintln!("skipped: this user may read all");
+        return;
+    }
+    let calls = vec![
+        ("list", json!({"path": "closed"})),
+        ("search", json!({"pattern": "a", "path": "closed"})),
+    ];
+    for said in results(folder.path(), calls).await {
+        assert!(said.starts_with("[… closed: cannot be read: permission denied"), "{said}");
+    }
+}
+
+#[tokio::test]
 async fn files_are_read_listed_searched_written_and_edited() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.txt"), "one\ntwo\nthree\n").unwrap();

@@ -1,7 +1,9 @@
 //! A double with a model of one's own making, and agents that ask it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use interleaf::model::{Message, ToolCall};
 use interleaf::wire::{Auth, Family, Vendor};
 use interleaf::{Session, Target, store};
 use interleaf_agent::{Agent, Event, Function, Output, Run, Scene, Tool, ToolError, tool};
@@ -78,6 +80,16 @@ where
     R: Future<Output = Result<Output, ToolError>> + Send,
 {
     tool(name, "Changes something.", run)
+}
+
+/// The results of a session, in the order of the calls: they are stored as they come.
+pub(crate) fn by_call(session: &Session) -> Vec<Arc<Message>> {
+    let visible = || session.conversation().visible();
+    let answers = |said: &Message, call: &ToolCall| {
+        said.as_result().is_some_and(|result| result.call == call.id)
+    };
+    let result = |call| visible().find(|said| answers(said, call)).cloned();
+    visible().flat_map(|said| said.calls()).filter_map(result).collect()
 }
 
 /// All that happens until the run ends.

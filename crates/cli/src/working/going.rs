@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, IsTerminal as _, stdin, stdout};
 
 use interleaf::model::{Message, plural};
-use interleaf_agent::{End, Ended, Event, Limit};
-use interleaf_transport::Amount;
+use interleaf_agent::{End, Ended, Event, Limit, Used};
 use serde_json::{Value, json};
 use tokio::task::{JoinHandle, spawn_blocking};
 
@@ -70,7 +69,7 @@ impl Working {
         let ended: Result<_, interleaf_agent::Error> = ended;
         let (ended, cut) = ended.map_err(|e| Failure::agent(&id, &e))?;
         // Nobody was asked: what was to be done is not worth a session.
-        let is_nothing = ended.requests == 0 && ended.session.conversation().log_len() == 1;
+        let is_nothing = ended.used.requests == 0 && ended.session.conversation().log_len() == 1;
         let is_kept = !(is_new && is_nothing && matches!(ended.end, End::Failed(_)));
         if !is_kept {
             opened.ask(opened.store.remove(ended.session.id()))?;
@@ -95,16 +94,18 @@ fn tell_end(
     cut: Option<Vec<Value>>,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    let Ended { end, requests, unknown, tokens, money, .. } = ended;
+    let Ended { end, used, .. } = ended;
     if let Some(cut) = cut {
         return Ok(output.json_line(&json!({
             "session": id,
-            "end": end.to_string(),
+            "end": end.as_str(),
+            "end_in_words": end.to_string(),
             "text": ended.text,
-            "requests": requests,
-            "unknown_usage": unknown,
-            "tokens": tokens,
-            "price": money.to_string(),
+            "requests": used.requests,
+            "unknown_usage": used.unknown,
+            "tokens": used.tokens,
+            // What is not known is not nothing.
+            "price": used.price().map(|price| price.to_string()),
             "cut": cut,
         }))?);
     }
@@ -113,8 +114,7 @@ fn tell_end(
         End::Failed(_) => "failed".to_owned(),
         end => printable(&end.to_string()).into_owned(),
     };
-    let took = took(ended, ", ", &|at_least| format!("{at_least}{tokens} tokens"), currency);
-    say(format_args!("{end}: {took}"));
+    say(format_args!("{end}: {}", took_in_all(used, currency)));
     match id {
         Some(id) => say(format_args!("hint: `interleaf run --session {id} '…'` goes on")),
         None => say("note: the session is not kept, for nobody was asked"),
@@ -123,24 +123,29 @@ fn tell_end(
 }
 
 /// What a run took and cost, in words. What is not known is not nothing.
+pub(crate) fn took_in_all(used: &Used, currency: &str) -> String {
+    took(used, ", ", &|at_least| format!("{at_least}{} tokens", used.tokens), currency)
+}
+
+/// The same, with the tokens as they are told here.
 pub(crate) fn took(
-    ended: &Ended,
+    used: &Used,
     after_requests: &str,
     tokens: &dyn Fn(&str) -> String,
     currency: &str,
 ) -> String {
-    let requests = plural(ended.requests, "request");
-    let at_least = if ended.unknown > 0 { "at least " } else { "" };
-    match (ended.requests, ended.tokens) {
+    let requests = plural(used.requests, "request");
+    let at_least = |is_part| if is_part { "at least " } else { "" };
+    match (used.requests, used.tokens) {
         (0, 0) => "no request was made".to_owned(),
-        (_, 0) if ended.unknown > 0 => format!("{requests}, usage unknown"),
+        (_, 0) if used.unknown > 0 => format!("{requests}, usage unknown"),
         (_, 0) => requests,
-        (_, tokens_in_all) => {
-            let price = match ended.money == Amount::default() && tokens_in_all > 0 {
-                true => "price unknown".to_owned(),
-                false => format!("price {at_least}{currency}{}", ended.money),
-            };
-            format!("{requests}{after_requests}{}, {price}", tokens(at_least))
+        _ => {
+            let price = used.price().map_or("unknown".to_owned(), |price| {
+                format!("{}{currency}{price}", at_least(used.is_part()))
+            });
+            let tokens = tokens(at_least(used.unknown > 0));
+            format!("{requests}{after_requests}{tokens}, price {price}")
         }
     }
 }

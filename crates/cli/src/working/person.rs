@@ -47,12 +47,15 @@ pub(crate) struct Asking {
     /// With the tools that the person always allows.
     permissions: Mutex<Permissions>,
     asks: mpsc::UnboundedSender<Ask>,
+    /// One question after the other: an answer may hold for those that wait.
+    turn: tokio::sync::Mutex<()>,
 }
 
 /// A hook that asks, and where its questions come out.
 pub(crate) fn channel(permissions: Permissions) -> (Asks, Asking) {
     let (asks, out) = mpsc::unbounded_channel();
-    (out, Asking { permissions: Mutex::new(permissions), asks })
+    let turn = tokio::sync::Mutex::default();
+    (out, Asking { permissions: Mutex::new(permissions), asks, turn })
 }
 
 impl Answer {
@@ -138,7 +141,12 @@ impl Hook for Asking {
     ) -> Boxed<'a, Allow> {
         Box::pin(async move {
             let permissions = || self.permissions.lock().unwrap_or_else(PoisonError::into_inner);
-            if !permissions().asks(call, effect, scene.folder()) {
+            let is_asked = || permissions().asks(call, effect, scene.folder());
+            if !is_asked() {
+                return Allow::Run;
+            }
+            let _turn = self.turn.lock().await;
+            if !is_asked() {
                 return Allow::Run;
             }
             let (answer, answered) = oneshot::channel();

@@ -139,6 +139,17 @@ fn what_is_refused_says_why_and_nobody_allows_nothing() {
 }
 
 #[test]
+fn always_holds_for_the_other_calls_of_the_same_answer_too() {
+    let place = Place::new();
+    let call =
+        |path| format!(r#"{{"name": "write", "arguments": {{"path": "{path}", "text": "1"}}}}"#);
+    let replies = format!(r#"[{{"calls": [{}, {}]}}, "Both."]"#, call("a"), call("b"));
+    let shown = place.chat(&replies, &WHOM, "Write twice.\na\n");
+    assert_eq!(shown.matches("allow it?").count(), 1, "{shown}");
+    assert!(place.folder().join("a").exists() && place.folder().join("b").exists());
+}
+
+#[test]
 fn what_is_no_answer_is_asked_again_and_not_told_to_the_model() {
     let place = Place::new();
     let call = r#"{"calls": [{"name": "write", "arguments": {"path": "a", "text": "1"}}]}"#;

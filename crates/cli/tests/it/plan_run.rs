@@ -148,7 +148,8 @@ fn nothing_is_changed_unless_somebody_allows_it_and_what_was_asked_is_not_asked_
     let output = bench.begin(&["--json"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let refused = ended(&output);
-    assert_eq!(refused["end"], "1 step failed: top");
+    assert_eq!(refused["end"], "steps_failed");
+    assert_eq!(refused["end_in_words"], "1 step failed: top");
     assert!(refused["steps"][0]["why"].as_str().unwrap().contains("nobody is there to allow it"));
     assert_eq!(refused["steps"][3]["why"], "it depends on left");
     let id = refused["session"].as_str().unwrap();
@@ -158,12 +159,25 @@ fn nothing_is_changed_unless_somebody_allows_it_and_what_was_asked_is_not_asked_
 }
 
 #[test]
+fn what_a_run_cost_has_its_currency_and_is_not_nothing_where_no_price_is_known() {
+    let bench = diamond();
+    let err = text(&bench.begin(&["--yes"]).output().unwrap().stderr);
+    assert!(err.contains(" tokens, price $0.0"), "{err}");
+    let plan = bench.path("plan.json").to_str().unwrap().to_owned();
+    let unknown = [&*plan, "--vendor", "anthropic", "--model", "claude-of-tomorrow", "--yes"];
+    let err = text(&bench.run(&unknown).output().unwrap().stderr);
+    assert!(err.contains(" tokens, price unknown\n"), "{err}");
+    let told = ended(&bench.run(&[&unknown[..], &["--json"]].concat()).output().unwrap());
+    assert_eq!((&told["price"], &told["unknown_usage"]), (&Value::Null, &0.into()));
+}
+
+#[test]
 fn a_run_that_comes_to_a_limit_tells_by_its_exit_code_and_goes_on() {
     let bench = diamond();
     let output = bench.begin(&["--yes", "--json", "--rounds", "1"]).output().unwrap();
     assert_eq!(output.status.code(), Some(10));
     let first = ended(&output);
-    assert_eq!(first["end"], "out of budget: its limit of rounds");
+    assert_eq!(first["end"], "out_of_budget");
     let id = first["session"].as_str().unwrap();
     let output = bench.run(&["--session", id, "--yes", "--json"]).output().unwrap();
     assert_eq!((output.status.code(), &ended(&output)["requests"]), (Some(0), &3.into()));
@@ -258,7 +272,7 @@ fn e10_a_run_that_is_killed_at_random_moments_goes_on_and_no_step_runs_twice() {
     let bench = Bench::new(&steps);
     let begin = || {
         let begun = ended(&bench.begin(&["--json", "--rounds", "0"]).output().unwrap());
-        assert_eq!(begun["end"], "out of budget: its limit of rounds");
+        assert_eq!(begun["end"], "out_of_budget");
         let id = begun["session"].as_str().unwrap().to_owned();
         fs::create_dir(bench.path("ran").join(&id)).unwrap();
         fs::write(bench.path("current"), &id).unwrap();

@@ -33,7 +33,8 @@ fn an_agent_works_in_a_folder_and_its_session_goes_on() {
         let (code, out, err) = ran(&store, scratch.path(), &flags);
         assert_eq!(code, Some(10), "{err}");
         let ended: Value = serde_json::from_str(&out).unwrap();
-        assert_eq!(ended["end"], "out of budget: its limit of rounds");
+        assert_eq!(ended["end"], "out_of_budget");
+        assert_eq!(ended["end_in_words"], "out of budget: its limit of rounds");
         assert_eq!((&ended["session"], &ended["requests"]), (&id.into(), &1.into()));
     }
 }
@@ -47,6 +48,9 @@ fn a_price_that_is_not_known_is_not_nothing() {
     let (code, _, err) = ran(&store, scratch.path(), &flags);
     assert_eq!(code, Some(10), "{err}");
     assert!(err.contains(": 1 request, ") && err.contains(" tokens, price unknown\n"), "{err}");
+    let (_, out, err) = ran(&store, scratch.path(), &[&flags[..], &["--json"]].concat());
+    let ended: Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}{err}"));
+    assert_eq!(ended["price"], Value::Null);
 }
 
 #[test]

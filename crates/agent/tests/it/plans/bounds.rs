@@ -95,8 +95,8 @@ async fn a_plan_of_a_thousand_steps_runs() {
     (limits.rounds, limits.at_once) = (None, 32);
     let runner = runner(plan_of(&steps), &double).with_tool(work(&ran)).with_limits(limits);
     let ended = runner.start(&transport(), session().await).await.unwrap().finish().await.unwrap();
-    assert_eq!((ended.end, ended.rounds), (PlanEnd::Completed, 1_000));
+    assert_eq!((ended.end, ended.used.rounds), (PlanEnd::Completed, 1_000));
     assert_eq!(ran.lock().unwrap().len(), 1_000);
     let again = runner.start(&transport(), ended.session).await.unwrap().finish().await.unwrap();
-    assert_eq!((again.end, again.rounds), (PlanEnd::Completed, 0));
+    assert_eq!((again.end, again.used.rounds), (PlanEnd::Completed, 0));
 }

@@ -58,13 +58,13 @@ async fn what_depends_on_a_failed_step_is_not_run_and_all_else_is() {
     let n_asked = double.requests().len();
     let again = runner.start(&transport(), ended.session).await.unwrap().finish().await.unwrap();
     assert_eq!(again.end.to_string(), "1 step failed: left");
-    assert_eq!((double.requests().len(), again.rounds), (n_asked, 0));
+    assert_eq!((double.requests().len(), again.used.rounds), (n_asked, 0));
 
     // Whoever wants it says so.
     let ran = Ran::default();
     let runner = super::runner(two_ways(), &double).with_tool(super::work(&ran)).again("left");
     let again = runner.start(&transport(), again.session).await.unwrap().finish().await.unwrap();
-    assert_eq!((again.end, again.rounds), (PlanEnd::Completed, 3));
+    assert_eq!((again.end, again.used.rounds), (PlanEnd::Completed, 3));
     let names: Vec<_> = ran.lock().unwrap().keys().cloned().collect();
     assert_eq!(names, ["part 2", "part 3", "part 5"]);
     assert_eq!(results(&again.session).len(), 7);
@@ -81,11 +81,11 @@ async fn a_step_without_valid_arguments_fails_and_is_not_asked_for_again_by_itse
     let settings = interleaf::plan::PlanSettings { tries: 2, ..in_mode(Mode::Native) };
     let runner = runner(diamond(), &double).with_settings(settings).with_tool(work(&ran));
     let ended = runner.start(&transport(), session().await).await.unwrap().finish().await.unwrap();
-    assert_eq!((ended.end.to_string(), ended.rounds), ("1 step failed: left".to_owned(), 4));
+    assert_eq!((ended.end.to_string(), ended.used.rounds), ("1 step failed: left".to_owned(), 4));
     let StepEnd::Failed(why) = &ended.steps[1].end else { panic!("{:?}", ended.steps[1]) };
     assert!(why.starts_with("no valid arguments in 2 answers; of the last: "), "{why}");
     let again = runner.start(&transport(), ended.session).await.unwrap().finish().await.unwrap();
-    assert_eq!((again.end.to_string(), again.rounds), ("1 step failed: left".to_owned(), 0));
+    assert_eq!((again.end.to_string(), again.used.rounds), ("1 step failed: left".to_owned(), 0));
     assert_eq!(ran.lock().unwrap().len(), 2);
 }
 
@@ -114,7 +114,7 @@ async fn a_step_that_was_refused_never_ran_and_is_offered_again_without_being_as
     assert!(ran.lock().unwrap().is_empty());
     allows.store(true, Ordering::Relaxed);
     let ended = runner.start(&transport(), ended.session).await.unwrap().finish().await.unwrap();
-    assert_eq!((ended.end, ended.rounds), (PlanEnd::Completed, 0));
+    assert_eq!((ended.end, ended.used.rounds), (PlanEnd::Completed, 0));
     assert_eq!((double.requests().len(), ran.lock().unwrap()["part 1"]), (1, 1));
 }
 
@@ -135,12 +135,12 @@ async fn a_run_comes_to_its_limits_and_goes_on_from_there() {
         let limited = runner.clone().with_limits(limits);
         let ended = limited.start(&transport(), session).await.unwrap().finish().await.unwrap();
         assert_eq!(ended.end, PlanEnd::OutOfBudget(limit));
-        rounds += ended.rounds;
+        rounds += ended.used.rounds;
         session = ended.session;
     }
     assert_eq!(rounds, 1);
     let ended = runner.start(&transport(), session).await.unwrap().finish().await.unwrap();
-    assert_eq!((ended.end, ended.rounds), (PlanEnd::Completed, 3));
+    assert_eq!((ended.end, ended.used.rounds), (PlanEnd::Completed, 3));
     assert!(ran.lock().unwrap().values().all(|n| *n == 1));
 }
 
@@ -208,7 +208,7 @@ async fn an_answer_that_breaks_off_is_asked_for_again_and_a_wrong_key_ends_the_r
     let ended = runner.start(&transport(), session().await).await.unwrap().finish().await.unwrap();
     let PlanEnd::Failed(why) = &ended.end else { panic!("{}", ended.end) };
     assert!(why.contains("401") || why.contains("key"), "{why}");
-    assert_eq!(ended.rounds, 1);
+    assert_eq!(ended.used.rounds, 1);
     assert!(ended.steps.iter().all(|step| step.end == StepEnd::Open));
 }
 
@@ -239,6 +239,6 @@ async fn a_step_that_was_not_run_when_it_was_interrupted_is_open_and_nothing_is_
     assert!(ended.steps.iter().all(|step| step.end == StepEnd::Open), "{:?}", ended.steps);
     let runner = runner(diamond(), &double).with_tool(work(&ran));
     let ended = runner.start(&transport(), ended.session).await.unwrap().finish().await.unwrap();
-    assert_eq!((ended.end, ended.rounds), (PlanEnd::Completed, 3));
+    assert_eq!((ended.end, ended.used.rounds), (PlanEnd::Completed, 3));
     assert!(ran.lock().unwrap().values().all(|times| *times == 1));
 }

@@ -35,7 +35,7 @@ async fn a_plan_falls_back_to_the_next_model_and_tells_who_answered_each_step() 
         let mut run = runner.start(&transport(), session().await).await.unwrap();
         let all = events(&mut run).await;
         let ended = run.finish().await.unwrap();
-        assert_eq!((&ended.end, ended.rounds), (&PlanEnd::Completed, 3), "{family}");
+        assert_eq!((&ended.end, ended.used.rounds), (&PlanEnd::Completed, 3), "{family}");
         let anthropic = ("anthropic".to_owned(), "claude-sonnet-4-5".to_owned());
         let by = [anthropic.clone(), (vendor.clone(), model.clone())].map(Some);
         assert_eq!(ended.steps.iter().map(|s| s.answered_by.clone()).collect::<Vec<_>>(), by);

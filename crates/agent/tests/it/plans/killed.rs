@@ -156,7 +156,7 @@ async fn a_step_that_was_started_and_changes_something_is_not_run_again_in_silen
             _ => {
                 assert_eq!(ended.end, PlanEnd::Completed);
                 // It was asked for before the kill.
-                assert_eq!(ended.rounds, 3);
+                assert_eq!(ended.used.rounds, 3);
                 assert_eq!(ran.lock().unwrap()["part 1"], 1);
             }
         }
@@ -253,6 +253,6 @@ async fn what_a_run_gave_that_another_took_for_dead_is_kept_and_counts() {
     assert!(ran.lock().unwrap().values().all(|times| *times == 1), "{ran:?}");
     let session = Session::open(store, id).await.unwrap();
     let ended = one.start(&transport(), session).await.unwrap().finish().await.unwrap();
-    assert_eq!((ended.end, ended.rounds), (PlanEnd::Completed, 0));
+    assert_eq!((ended.end, ended.used.rounds), (PlanEnd::Completed, 0));
     assert_eq!(results(&ended.session)["step-top-2"].text(), "worked on part 1");
 }

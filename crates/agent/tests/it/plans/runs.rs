@@ -49,7 +49,7 @@ async fn e10_a_diamond_runs_on_five_apis_in_both_modes_and_its_middle_steps_at_t
             }
             let ended = run.finish().await.unwrap();
             assert_eq!(ended.end, PlanEnd::Completed, "{family} {mode:?}");
-            assert_eq!((ended.rounds, ended.steps.len()), (4, 4));
+            assert_eq!((ended.used.rounds, ended.steps.len()), (4, 4));
             let last: Vec<bool> = ended.steps.iter().map(|step| step.is_last).collect();
             assert_eq!(last, [false, false, false, true]);
             let results = results(&ended.session);
@@ -59,10 +59,10 @@ async fn e10_a_diamond_runs_on_five_apis_in_both_modes_and_its_middle_steps_at_t
                 ["step-end-1", "step-left-1", "step-right-1", "step-top-1"]
             );
             assert_eq!(texts[0], "worked on part 4");
-            assert!(ended.tokens > 0);
-            assert_eq!(ended.tokens, tokens_noted(&ended.session).await, "{family} {mode:?}");
+            assert!(ended.used.tokens > 0);
+            assert_eq!(ended.used.tokens, tokens_noted(&ended.session).await, "{family} {mode:?}");
             let by_step: u64 = ended.steps.iter().map(|step| step.tokens).sum();
-            assert_eq!(by_step, ended.tokens);
+            assert_eq!(by_step, ended.used.tokens);
         }
     }
     let requests = double.requests();
@@ -144,7 +144,7 @@ async fn e9_wrong_arguments_are_told_and_asked_for_again_and_nothing_runs_with_t
         .with_settings(in_mode(Mode::Native))
         .with_tool(work(&ran));
     let ended = runner.start(&transport(), session().await).await.unwrap().finish().await.unwrap();
-    assert_eq!((ended.end, ended.rounds), (PlanEnd::Completed, 2));
+    assert_eq!((ended.end, ended.used.rounds), (PlanEnd::Completed, 2));
     assert_eq!(ran.lock().unwrap().keys().collect::<Vec<_>>(), ["part 1"]);
 }
 

@@ -47,7 +47,7 @@ async fn a_plan_that_changed_is_refused_with_its_step_and_nothing_is_lost() {
     }
     let session = interleaf::Session::open(store, id).await.unwrap();
     let ended = first.start(&transport(), session).await.unwrap().finish().await.unwrap();
-    assert_eq!((ended.end, ended.rounds), (PlanEnd::Completed, 0));
+    assert_eq!((ended.end, ended.used.rounds), (PlanEnd::Completed, 0));
 }
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn only_a_step_that_is_not_done_is_run_again_and_somebody_must_be_named() 
     }
     let nobody = PlanRunner::new(diamond()).with_tool(work(&ran));
     let error = nobody.start(&transport(), session().await).await.err().unwrap();
-    assert_eq!(error.to_string(), "the plan: nobody is named who is to be asked");
+    assert_eq!(error.to_string(), "the plan: no model is set: name a vendor and a model");
     let twice = first.with_tool(work(&ran));
     let error = twice.start(&transport(), session().await).await.err().unwrap();
     assert_eq!(error.to_string(), "the plan: two of its tools are called work");

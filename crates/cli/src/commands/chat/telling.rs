@@ -159,14 +159,14 @@ impl Telling {
         let (sent, read) = (self.spent.sent(), self.spent.read);
         let made = self.spent.output + self.spent.reasoning;
         // Of an answer that was cut off, what it took is known as far as the API told it.
-        let cut_off = match ended.tokens.saturating_sub(self.spent.total()) {
+        let cut_off = match ended.used.tokens.saturating_sub(self.spent.total()) {
             0 => String::new(),
             tokens => format!(", {tokens} cut off"),
         };
         let tokens = |at_least: &str| {
             format!("{at_least}{sent} tokens sent, {read} read, {made} made{cut_off}")
         };
-        let line = took(ended, ": ", &tokens, currency);
+        let line = took(&ended.used, ": ", &tokens, currency);
         let dim = output.palette.dim;
         output.line(format_args!("{dim}  {line}{dim:#}"))
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::ValueHint::{DirPath, FilePath};
-use interleaf::model::{ToolCall, plural};
+use interleaf::model::ToolCall;
 use interleaf::plan::{Language, Mode, Plan, PlanSettings};
 use interleaf::{Session, Target};
 use interleaf_agent::settings::{Permissions, Setting, Settings};
@@ -29,7 +29,7 @@ use crate::output::{Output, say};
 use crate::reach::{ReachArguments, parse_seconds};
 use crate::settled::PlaceArguments;
 use crate::stopped::Wishes;
-use crate::working::{allowed_by_person, servers};
+use crate::working::{allowed_by_person, servers, took_in_all};
 
 /// Run a plan: ask for the arguments of each step, check them, and call its tool
 #[derive(Debug, Args)]
@@ -196,7 +196,7 @@ pub(crate) fn run(
         run.finish().await
     });
     let ended = ended.map_err(|e| refused(&e))?;
-    arguments.tell(&id, &ended, &targets, output)?;
+    arguments.tell(&id, &ended, (&targets, transport.currency()), output)?;
     match ended.end {
         PlanEnd::Completed => Ok(Verdict::Fine),
         PlanEnd::OutOfBudget(_) => Ok(Verdict::Unfinished),
@@ -310,17 +310,20 @@ impl RunArguments {
         &self,
         id: &str,
         ended: &PlanEnded,
-        targets: &[Target],
+        (targets, currency): (&[Target], &str),
         output: &mut Output,
     ) -> Result<(), Stop> {
         if self.json {
+            let used = &ended.used;
             return Ok(output.json_line(&json!({
                 "session": id,
-                "end": ended.end.to_string(),
+                "end": ended.end.as_str(),
+                "end_in_words": ended.end.to_string(),
                 "steps": ended.steps.iter().map(step_json).collect::<Vec<_>>(),
-                "requests": ended.rounds,
-                "tokens": ended.tokens,
-                "price": ended.money.to_string(),
+                "requests": used.requests,
+                "unknown_usage": used.unknown,
+                "tokens": used.tokens,
+                "price": used.price().map(|price| price.to_string()),
             }))?);
         }
         let is_answer = |step: &&StepReport| step.is_last && step.end == StepEnd::Done;
@@ -357,8 +360,7 @@ impl RunArguments {
             PlanEnd::Failed(_) => "failed".to_owned(),
             end => printable(&end.to_string()).into_owned(),
         };
-        let (requests, tokens) = (plural(ended.rounds as usize, "request"), ended.tokens);
-        say(format_args!("{end}: {requests}, {tokens} tokens, price {}", ended.money));
+        say(format_args!("{end}: {}", took_in_all(&ended.used, currency)));
         let has_failed = |step: &&StepReport| matches!(step.end, StepEnd::Failed(_));
         let (again, anew): (Vec<_>, Vec<_>) =
             ended.steps.iter().filter(has_failed).partition(|step| step.was_started);
