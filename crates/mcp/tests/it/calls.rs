@@ -21,6 +21,7 @@ async fn a_tool_is_called_and_lines_that_are_no_messages_are_passed_over() {
 #[tokio::test]
 async fn live_row_23_a_time_out_fails_that_call_and_not_the_server() {
     let world = World::new(|settings| settings.timeout = Duration::from_millis(300));
+    world.server.connect().await.unwrap();
     let late = world.server.call("stall", "{}").await.unwrap_err();
     assert_eq!(late.kind(), ErrorKind::Timeout);
     until("the call is called off", || {
@@ -43,6 +44,7 @@ async fn progress_gives_a_call_its_time_anew_if_that_is_asked_for() {
             settings.timeout = Duration::from_secs(3);
             settings.progress_extends = extends;
         });
+        world.server.connect().await.unwrap();
         world.call("slow", "").await
     };
     let (extended, plain) = tokio::join!(done(true), done(false));
