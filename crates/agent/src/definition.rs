@@ -135,9 +135,9 @@ impl Definition {
     }
 
     /// Takes the model that a file names. `inherit` is the model of the agent above it, or that
-    /// of the settings.
+    /// of the settings; so is a name that is not in force, which is told of the settings.
     fn set_model(&mut self, named: &Placed<String>, settings: &Settings) -> Result<(), String> {
-        if named.value == "inherit" {
+        if named.value == "inherit" || settings.held_models.contains(&named.value) {
             return Ok(());
         }
         let target = settings.target(&named.value)?;

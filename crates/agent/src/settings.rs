@@ -11,6 +11,7 @@ mod check;
 mod environment;
 mod file;
 mod found;
+mod guard;
 mod permissions;
 mod rows;
 mod target;
@@ -29,7 +30,9 @@ use crate::{Limits, Table};
 
 pub use self::environment::{VARIABLES, misspelt};
 pub(crate) use self::file::{LimitForm, origin};
+pub(crate) use self::found::at_home;
 pub use self::found::{FILE, Found};
+pub use self::guard::{Ask, Guard, Word};
 pub use self::permissions::Permissions;
 pub use self::rows::Row;
 pub use self::target::Misnamed;
@@ -103,6 +106,8 @@ pub struct Settings {
     pub mcp: BTreeMap<String, Setting<Table>>,
     /// MCP servers of a project that are not in force, for the user does not trust it.
     pub(crate) held_servers: BTreeSet<String>,
+    /// The same of names for models, as far as the user's own file has none of them.
+    pub(crate) held_models: BTreeSet<String>,
 }
 
 /// How much a run may use.
@@ -145,6 +150,8 @@ pub struct PermissionSettings {
     pub allow: Option<Setting<Vec<String>>>,
     /// How commands begin that `run` need not ask for.
     pub run: Option<Setting<Vec<String>>>,
+    /// Variables of the environment that hold keys and that commands are handed.
+    pub variables: Option<Setting<Vec<String>>>,
 }
 
 impl<T> Setting<T> {
@@ -234,6 +241,7 @@ impl Settings {
             permissions: PermissionSettings {
                 allow: self.permissions.allow.or(below.permissions.allow),
                 run: self.permissions.run.or(below.permissions.run),
+                variables: self.permissions.variables.or(below.permissions.variables),
             },
             price: joined(self.price, below.price),
             models: joined(self.models, below.models),
@@ -241,6 +249,7 @@ impl Settings {
             vendors: joined(self.vendors, below.vendors),
             mcp: joined(self.mcp, below.mcp),
             held_servers: &self.held_servers | &below.held_servers,
+            held_models: &self.held_models | &below.held_models,
         }
     }
 
@@ -265,7 +274,7 @@ impl Settings {
         let said = |set: &Option<Setting<Vec<String>>>| {
             set.as_ref().map(|set| set.value.clone()).unwrap_or_default()
         };
-        let PermissionSettings { allow, run } = &self.permissions;
+        let PermissionSettings { allow, run, .. } = &self.permissions;
         Permissions { allow: said(allow), run: said(run), ..Permissions::default() }
     }
 }

@@ -24,9 +24,13 @@ pub struct Kit {
 }
 
 impl Kit {
-    /// The tools that come with the crate, and these settings.
+    /// The tools that come with the crate, and these settings. Commands are not handed the
+    /// variables that hold keys by these.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, tools: tools::all(), toolboxes: Vec::new() }
+        let writing = tools::writing_without(settings.withheld());
+        let others = [tools::keeping(), tools::remembering()].concat();
+        let tools = [tools::reading(), writing, others].concat();
+        Self { settings, tools, toolboxes: Vec::new() }
     }
 
     /// Adds tools.
@@ -53,6 +57,10 @@ struct Part {
 }
 
 impl Toolbox for Part {
+    fn name(&self) -> String {
+        self.whole.name()
+    }
+
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let tools = self.whole.tools().into_iter();
         tools.filter(|tool| self.allowed.has(tool.spec().name.as_str())).collect()

@@ -92,13 +92,17 @@ fn made(
     }
     if let Some(fallback) = form.fallback {
         let origin = definition.origin(fallback.at.start);
-        let words = Words::placed(fallback);
+        let (held, words): (Vec<_>, Vec<_>) = Words::placed(fallback)
+            .into_iter()
+            .partition(|word| settings.held_models.contains(&word.value));
         for word in &words {
             let known = settings.target(&word.value);
             known.map_err(|rule| definition.fault(word.at.clone(), rule))?;
         }
-        let value = words.into_iter().map(|word| word.value).collect();
-        definition.layer.fallback = Some(Setting { value, origin });
+        if held.is_empty() || !words.is_empty() {
+            let value = words.into_iter().map(|word| word.value).collect();
+            definition.layer.fallback = Some(Setting { value, origin });
+        }
     }
     if let Some(Placed { at, value: Parsed(value) }) = form.place {
         let origin = definition.origin(at.start);

@@ -76,6 +76,7 @@ struct CompactionForm {
 struct PermissionForm {
     allow: Option<Placed<Vec<String>>>,
     run: Option<Placed<Vec<String>>>,
+    variables: Option<Placed<Vec<String>>>,
 }
 
 #[derive(Deserialize)]
@@ -114,6 +115,7 @@ pub(super) fn read(source: &Source) -> Result<Said, Fault> {
         permissions: PermissionSettings {
             allow: put.it(form.permissions.allow),
             run: put.it(form.permissions.run),
+            variables: put.it(form.permissions.variables),
         },
         price: form
             .price
@@ -130,6 +132,7 @@ pub(super) fn read(source: &Source) -> Result<Said, Fault> {
             })
             .collect(),
         held_servers: BTreeSet::new(),
+        held_models: BTreeSet::new(),
     };
     Ok(Said { settings, trust: form.trust })
 }
@@ -140,7 +143,7 @@ pub(crate) fn origin(source: &Source, at: usize) -> Origin {
     Origin::File { path: source.path().to_owned(), line, column }
 }
 
-/// Says of values that they come from a file.
+/// Attaches the file and line to each value.
 struct Putting<'a>(&'a Source);
 
 impl Putting<'_> {

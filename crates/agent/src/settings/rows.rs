@@ -47,6 +47,7 @@ impl Settings {
             row("compaction.policy", &compaction.policy, |_| "set".to_owned()),
             row("permissions.allow", &permissions.allow, listed),
             row("permissions.run", &permissions.run, listed),
+            row("permissions.variables", &permissions.variables, listed),
         ];
         rows.extend(named("models", &self.models, shown));
         rows.extend(named("price", &self.price, |rates| {
