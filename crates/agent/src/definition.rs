@@ -50,7 +50,7 @@ pub struct Definition {
     description: String,
     role: Option<String>,
     system: Option<String>,
-    /// Vendor, model, fall-backs, placement, carrier and limits, with their places.
+    /// Vendor, model, fall-backs, placement, carrier, limits and budget, with their places.
     layer: Settings,
     tools: Allowed,
     agents: Vec<Placed<String>>,

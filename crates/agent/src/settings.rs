@@ -21,7 +21,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use interleaf::assemble::{Carrier, PlacementRule};
+use interleaf::assemble::{Budget, Carrier, PlacementRule, Shares};
 use interleaf::compaction::CompactionPolicy;
 use interleaf::wire::Vendor;
 use interleaf_transport::{Amount, KeySource, Rates};
@@ -29,7 +29,7 @@ use interleaf_transport::{Amount, KeySource, Rates};
 use crate::{Limits, Table};
 
 pub use self::environment::{VARIABLES, misspelt};
-pub(crate) use self::file::{LimitForm, origin};
+pub(crate) use self::file::{BudgetForm, LimitForm, origin};
 pub(crate) use self::found::at_home;
 pub use self::found::{FILE, Found};
 pub use self::guard::{Ask, Guard, Word};
@@ -90,6 +90,10 @@ pub struct Settings {
     pub store: Option<Setting<String>>,
     /// How much a run may use.
     pub limits: LimitSettings,
+    /// How long requests may be.
+    pub budget: Option<Setting<Budget>>,
+    /// How the parts of a request share that.
+    pub shares: Option<Setting<Shares>>,
     /// How a session is compacted.
     pub compaction: CompactionSettings,
     /// What an agent may do unasked.
@@ -233,6 +237,8 @@ impl Settings {
             carrier: self.carrier.or(below.carrier),
             store: self.store.or(below.store),
             limits: self.limits.over(below.limits),
+            budget: self.budget.or(below.budget),
+            shares: self.shares.or(below.shares),
             compaction: CompactionSettings {
                 at: self.compaction.at.or(below.compaction.at),
                 writer: self.compaction.writer.or(below.compaction.writer),

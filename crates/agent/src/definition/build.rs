@@ -127,11 +127,17 @@ impl<'d> Making<'d> {
 
     /// An agent without targets and limits of its own, and without those that it may send.
     fn alone(&mut self, definition: &Definition, settings: Settings) -> Result<Agent, Fault> {
-        let Settings { place, carrier, .. } = settings;
+        let Settings { place, carrier, budget, shares, .. } = settings;
         let mut agent = Agent::new(&definition.name)
             .described(&definition.description)
             .with_rule(place.map(|set| set.value).unwrap_or_default())
             .with_carrier(carrier.map(|set| set.value).unwrap_or_default());
+        if let Some(budget) = budget {
+            agent = agent.with_budget(budget.value);
+        }
+        if let Some(shares) = shares {
+            agent = agent.with_shares(shares.value);
+        }
         if let Some(role) = &definition.role {
             agent = agent.with_role(role.as_str());
         }

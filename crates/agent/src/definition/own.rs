@@ -3,13 +3,13 @@
 
 use std::ops::Range;
 
-use interleaf::assemble::{Carrier, PlacementRule};
+use interleaf::assemble::{Carrier, PlacementRule, Shares};
 use serde::Deserialize;
 
 use super::words::Words;
 use super::{Definition, Format};
 use crate::Fault;
-use crate::settings::{LimitForm, Setting, Settings};
+use crate::settings::{BudgetForm, LimitForm, Setting, Settings};
 use crate::written::{Node, Parsed, Placed, Source};
 
 #[derive(Deserialize, Default)]
@@ -26,6 +26,8 @@ struct Form {
     place: Option<Placed<Parsed<PlacementRule>>>,
     carrier: Option<Placed<Parsed<Carrier>>>,
     limits: LimitForm,
+    budget: Option<Placed<BudgetForm>>,
+    shares: Option<Placed<Shares>>,
 }
 
 /// A Markdown file in two: its front matter, and its body. Without front matter, the whole file
@@ -113,6 +115,13 @@ fn made(
         definition.layer.carrier = Some(Setting { value, origin });
     }
     definition.layer.limits = form.limits.settings(source);
+    if let Some(budget) = form.budget {
+        definition.layer.budget = Some(BudgetForm::setting(budget, source)?);
+    }
+    if let Some(Placed { at, value }) = form.shares {
+        let origin = definition.origin(at.start);
+        definition.layer.shares = Some(Setting { value, origin });
+    }
     definition.tools.only = form.tools.map(Words::placed);
     definition.agents = form.agents.map(Words::placed).unwrap_or_default();
     Ok(definition)
