@@ -127,14 +127,19 @@ impl Agent {
         self
     }
 
-    /// Asks this model from now on, and no other.
+    /// Asks this model from now on in place of the first. The fall-backs stay.
     #[must_use]
     pub fn asking(mut self, target: Target) -> Self {
-        self.targets = vec![target];
+        let is_same = |other: &Target| {
+            other.vendor.name == target.vendor.name && other.options.model == target.options.model
+        };
+        let others = self.targets.drain(..).skip(1).filter(|other| !is_same(other));
+        self.targets = others.collect();
+        self.targets.insert(0, target);
         self
     }
 
-    /// The models that it asks: the first, and the others if that gives no answer.
+    /// The model that it asks, and then its fall-backs.
     pub fn targets(&self) -> &[Target] {
         &self.targets
     }

@@ -50,7 +50,7 @@ pub struct Definition {
     description: String,
     role: Option<String>,
     system: Option<String>,
-    /// Vendor, model, fall-backs, placement, carrier and limits, with their places.
+    /// Vendor, model, fall-backs, placement, carrier, limits and budget, with their places.
     layer: Settings,
     tools: Allowed,
     agents: Vec<Placed<String>>,
@@ -135,9 +135,9 @@ impl Definition {
     }
 
     /// Takes the model that a file names. `inherit` is the model of the agent above it, or that
-    /// of the settings.
+    /// of the settings; so is a name that is not in force, which is told of the settings.
     fn set_model(&mut self, named: &Placed<String>, settings: &Settings) -> Result<(), String> {
-        if named.value == "inherit" {
+        if named.value == "inherit" || settings.held_models.contains(&named.value) {
             return Ok(());
         }
         let target = settings.target(&named.value)?;

@@ -105,9 +105,9 @@ impl Ran {
         self
     }
 
-    /// Who is asked next in a session, vendors and models: as it was started last, though it was
-    /// stopped before its first request; or whom its last request asked, if that was made since and
-    /// went to nobody of them. Nobody, if that is not known.
+    /// The vendors and models that a session asks next: those that it was started with last. If a
+    /// request was made since and went to another model, that one takes the place of the first.
+    /// Nobody, if nothing was noted.
     ///
     /// # Errors
     /// If the store refuses.

@@ -11,6 +11,7 @@ mod check;
 mod environment;
 mod file;
 mod found;
+mod guard;
 mod permissions;
 mod rows;
 mod target;
@@ -20,7 +21,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use interleaf::assemble::{Carrier, PlacementRule};
+use interleaf::assemble::{Budget, Carrier, PlacementRule, Shares};
 use interleaf::compaction::CompactionPolicy;
 use interleaf::wire::Vendor;
 use interleaf_transport::{Amount, KeySource, Rates};
@@ -28,8 +29,10 @@ use interleaf_transport::{Amount, KeySource, Rates};
 use crate::{Limits, Table};
 
 pub use self::environment::{VARIABLES, misspelt};
-pub(crate) use self::file::{LimitForm, origin};
+pub(crate) use self::file::{BudgetForm, LimitForm, origin};
+pub(crate) use self::found::at_home;
 pub use self::found::{FILE, Found};
+pub use self::guard::{Ask, Guard, Word};
 pub use self::permissions::Permissions;
 pub use self::rows::Row;
 pub use self::target::Misnamed;
@@ -87,6 +90,10 @@ pub struct Settings {
     pub store: Option<Setting<String>>,
     /// How much a run may use.
     pub limits: LimitSettings,
+    /// How long requests may be.
+    pub budget: Option<Setting<Budget>>,
+    /// How the parts of a request share that.
+    pub shares: Option<Setting<Shares>>,
     /// How a session is compacted.
     pub compaction: CompactionSettings,
     /// What an agent may do unasked.
@@ -103,6 +110,8 @@ pub struct Settings {
     pub mcp: BTreeMap<String, Setting<Table>>,
     /// MCP servers of a project that are not in force, for the user does not trust it.
     pub(crate) held_servers: BTreeSet<String>,
+    /// The same of names for models, as far as the user's own file has none of them.
+    pub(crate) held_models: BTreeSet<String>,
 }
 
 /// How much a run may use.
@@ -145,6 +154,8 @@ pub struct PermissionSettings {
     pub allow: Option<Setting<Vec<String>>>,
     /// How commands begin that `run` need not ask for.
     pub run: Option<Setting<Vec<String>>>,
+    /// Variables of the environment that hold keys and that commands are handed.
+    pub variables: Option<Setting<Vec<String>>>,
 }
 
 impl<T> Setting<T> {
@@ -226,6 +237,8 @@ impl Settings {
             carrier: self.carrier.or(below.carrier),
             store: self.store.or(below.store),
             limits: self.limits.over(below.limits),
+            budget: self.budget.or(below.budget),
+            shares: self.shares.or(below.shares),
             compaction: CompactionSettings {
                 at: self.compaction.at.or(below.compaction.at),
                 writer: self.compaction.writer.or(below.compaction.writer),
@@ -234,6 +247,7 @@ impl Settings {
             permissions: PermissionSettings {
                 allow: self.permissions.allow.or(below.permissions.allow),
                 run: self.permissions.run.or(below.permissions.run),
+                variables: self.permissions.variables.or(below.permissions.variables),
             },
             price: joined(self.price, below.price),
             models: joined(self.models, below.models),
@@ -241,6 +255,7 @@ impl Settings {
             vendors: joined(self.vendors, below.vendors),
             mcp: joined(self.mcp, below.mcp),
             held_servers: &self.held_servers | &below.held_servers,
+            held_models: &self.held_models | &below.held_models,
         }
     }
 
@@ -265,7 +280,7 @@ impl Settings {
         let said = |set: &Option<Setting<Vec<String>>>| {
             set.as_ref().map(|set| set.value.clone()).unwrap_or_default()
         };
-        let PermissionSettings { allow, run } = &self.permissions;
+        let PermissionSettings { allow, run, .. } = &self.permissions;
         Permissions { allow: said(allow), run: said(run), ..Permissions::default() }
     }
 }

@@ -38,6 +38,7 @@ mod write;
 use std::sync::{Arc, LazyLock};
 
 pub(crate) use self::folder::leads_to_own;
+use crate::settings::Settings;
 use crate::{Tool, tool};
 
 /// The groups, with the names of their tools.
@@ -87,12 +88,20 @@ pub fn reading() -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// What changes files and runs commands.
+/// What changes files and runs commands. A command is handed the variables of the environment,
+/// without those that hold keys of the known vendors.
 pub fn writing() -> Vec<Arc<dyn Tool>> {
+    writing_without(Settings::default().withheld())
+}
+
+/// The same, whose commands are not handed these variables of the environment
+/// ([`Settings::withheld`]). What a command looks for, it may still find elsewhere.
+pub fn writing_without(variables: impl IntoIterator<Item = String>) -> Vec<Arc<dyn Tool>> {
+    let withheld: Arc<[String]> = variables.into_iter().collect();
     vec![
         Arc::new(tool("write", write::WHAT, write::write)),
         Arc::new(tool("edit", edit::WHAT, edit::edit)),
-        Arc::new(tool("run", run::WHAT, run::run)),
+        Arc::new(tool("run", run::WHAT, move |it, scene| run::run(it, scene, withheld.clone()))),
     ]
 }
 

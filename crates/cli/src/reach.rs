@@ -10,6 +10,7 @@ use clap::builder::NonEmptyStringValueParser;
 use interleaf::model::{Finish, Reply, Spent};
 use interleaf::wire::{ApiErrorKind, Vendor};
 use interleaf::{BreakCause, Target};
+use interleaf_agent::settings::{Setting, Settings};
 use interleaf_transport::{
     Amount, Answer, Builder, Error, ErrorKind, KeySource, Limit, Retries, Timeouts, Transport,
     address_variable, by_environment,
@@ -89,6 +90,17 @@ impl ReachArguments {
             None => by_environment(target.vendor),
         };
         target
+    }
+
+    /// These settings with the variable that the flag names for a key, so that no command is
+    /// handed it. Whose key it is may not be known yet: it stands under the name of the flag.
+    pub(crate) fn naming_key(&self, mut settings: Settings) -> Settings {
+        const FLAG: &str = "--key-env";
+        if let Some(name) = &self.key_env {
+            let key = Setting::flag(FLAG, KeySource::Variable(name.clone()));
+            settings.keys.insert(FLAG.to_owned(), key);
+        }
+        settings
     }
 
     /// What sends the request. The flags for a key are about the first vendor.

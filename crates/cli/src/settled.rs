@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use clap::ValueHint::DirPath;
@@ -16,6 +17,7 @@ use interleaf_transport::Amount;
 use crate::failure::{Failure, printable};
 use crate::open::{Missing, OpenStore};
 use crate::output::say;
+use crate::reach::parse_seconds;
 
 const API: &str = "API";
 const LIMITS: &str = "Limits";
@@ -66,6 +68,9 @@ pub(crate) struct SettingArguments {
     /// The most money, where the price is known
     #[arg(long, value_name = "AMOUNT", help_heading = LIMITS)]
     money: Option<Amount>,
+    /// The most seconds
+    #[arg(long, value_name = "S", value_parser = parse_seconds, help_heading = LIMITS)]
+    time: Option<Duration>,
 }
 
 /// What is settled.
@@ -212,6 +217,7 @@ impl SettingArguments {
         limits.rounds = flag("--rounds", &self.rounds);
         limits.tokens = flag("--tokens", &self.tokens);
         limits.money = flag("--money", &self.money);
+        limits.time = flag("--time", &self.time);
         let mut layer = Settings::default();
         layer.vendor = flag("--vendor", &self.vendor);
         layer.model = flag("--model", &self.model);

@@ -57,6 +57,8 @@ pub(crate) enum Which<'a> {
 /// An agent with all that it needs to work.
 pub(crate) struct Working {
     pub(crate) agent: Agent,
+    /// What it was made from.
+    pub(crate) settings: Settings,
     pub(crate) transport: Transport,
     pub(crate) session: Session,
     pub(crate) opened: OpenStore,
@@ -108,7 +110,7 @@ impl WorkArguments {
                 "note: {n} on settings and agents' files: `interleaf config` has them"
             ));
         }
-        // All that can be wrong was looked for before a session is made.
+        // What is wrong in settings and agents' files was told before a session is made.
         let OpenSession { mut session, opened } = match (old, which) {
             (Some(old), _) => old,
             (None, Which::New(title) | Which::Old(title)) => {
@@ -125,7 +127,8 @@ impl WorkArguments {
         noted.map_err(|e| Failure::agent(&session.id().to_string(), &e))?;
         let mut permissions = settled.settings.permissions();
         permissions.all = self.yes;
-        Ok(Working { agent, transport, session, opened, permissions, is_new })
+        let settings = settled.settings;
+        Ok(Working { agent, settings, transport, session, opened, permissions, is_new })
     }
 
     /// Who is asked: whom flags name, else whom the session asks, else whom an agent's file, the
@@ -179,7 +182,8 @@ impl WorkArguments {
 
     fn agent(&self, settled: &Settled, targets: Vec<Target>) -> Result<Agent, Failure> {
         let servers = servers(&settled.settings)?.into_iter();
-        let kit = servers.fold(Kit::new(settled.settings.clone()), Kit::with_toolbox);
+        let settings = self.reach.naming_key(settled.settings.clone());
+        let kit = servers.fold(Kit::new(settings), Kit::with_toolbox);
         let agent = settled.definitions.agent(settled.agent(), &kit, targets, &mut Vec::new());
         let agent = agent.map_err(|fault| Failure::fault(&fault))?;
         Ok(agent.with_policy(settled.settings.policy()).in_folder(&settled.places.folder))

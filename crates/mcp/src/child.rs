@@ -7,15 +7,14 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 
+use crate::Group;
 use crate::secrets::ending;
 
 /// The variables that a server gets from us, beside its own: keys of ours are none of them.
@@ -123,36 +122,6 @@ impl Child {
             words.push_str(&said);
         }
         words
-    }
-}
-
-impl Drop for Child {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
-/// A group of processes.
-#[derive(Clone)]
-struct Group {
-    leader: Option<Pid>,
-    is_over: Arc<AtomicBool>,
-}
-
-impl Group {
-    fn of(leader: Option<u32>) -> Self {
-        let leader = leader.and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-        Self { leader, is_over: Arc::default() }
-    }
-
-    /// Ends all of it, once: later its number may be another's.
-    fn end(&self) {
-        if let Some(leader) = self.leader
-            && !self.is_over.swap(true, Ordering::Relaxed)
-        {
-            // It may be over already.
-            let _ = kill_process_group(leader, Signal::KILL);
-        }
     }
 }
 

@@ -16,6 +16,7 @@ mod answer_to;
 mod child;
 mod connect;
 mod error;
+mod group;
 mod http;
 mod limit;
 mod lines;
@@ -31,6 +32,7 @@ mod variables;
 
 pub use answer::Answer;
 pub use error::{Error, ErrorKind};
+pub use group::Group;
 pub use question::{Boxed, Question, Respondent};
 pub use server::Server;
 pub use settings::{Reach, ServerSettings, SettingsError};

@@ -1,6 +1,7 @@
 //! A connection to a server.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam,
@@ -9,6 +10,8 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
+
+use tokio::time::Instant;
 
 use crate::ServerSettings;
 use crate::child::Child;
@@ -49,16 +52,17 @@ impl Link {
         self.service.peer().is_transport_closed()
     }
 
-    /// Makes a call.
+    /// Makes a call, which must be over by then.
     pub(crate) async fn call(
         &self,
         tool: &str,
         arguments: JsonObject,
         settings: &ServerSettings,
+        deadline: &mut Instant,
     ) -> Result<CallToolResult, Failure> {
         let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         for _ in 0..MOST_ROUNDS {
-            match self.ask(params.clone(), settings).await? {
+            match self.ask(params.clone(), settings, deadline).await? {
                 ServerResult::CallToolResult(result) => return Ok(result),
                 ServerResult::InputRequiredResult(asked) => {
                     params.request_state.clone_from(&asked.request_state);
@@ -80,6 +84,7 @@ impl Link {
         &self,
         params: CallToolRequestParams,
         settings: &ServerSettings,
+        deadline: &mut Instant,
     ) -> Result<ServerResult, Failure> {
         let peer = self.service.peer();
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
@@ -91,7 +96,7 @@ impl Link {
             .progress_extends
             .then(|| self.service.service().progress.watch(handle.progress_token.clone()));
         let mut open = Open { peer, sent: &self.sent, id: Some(handle.id.clone()) };
-        let timer = tokio::time::sleep(settings.timeout);
+        let timer = tokio::time::sleep_until(*deadline);
         tokio::pin!(timer);
         let answer = loop {
             let told = async {
@@ -104,7 +109,8 @@ impl Link {
                 biased;
                 answer = &mut handle.rx => break answer,
                 () = told => {
-                    timer.as_mut().reset(tokio::time::Instant::now() + settings.timeout);
+                    *deadline = after(settings.timeout);
+                    timer.as_mut().reset(*deadline);
                 }
                 // What is left open is called off.
                 () = &mut timer => return Err(Failure::Timeout),
@@ -207,6 +213,12 @@ fn is_refusal(error: &(dyn std::error::Error + 'static)) -> bool {
                 | StreamableHttpError::InsufficientScope(_)
         )
     })
+}
+
+/// When this time is over. What has no end is over in thirty years.
+pub(crate) fn after(time: Duration) -> Instant {
+    const FAR: Duration = Duration::from_secs(30 * 365 * 86_400);
+    Instant::now() + time.min(FAR)
 }
 
 /// An error with its causes.

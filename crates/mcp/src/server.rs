@@ -2,10 +2,10 @@
 //!
 //! | what happens | what becomes of it |
 //! |---|---|
-//! | a call takes too long | that call fails; the server stays |
+//! | a call takes too long, with the connection that it waits for | that call fails; the server stays |
 //! | the connection is lost | all calls wait for one new connection |
 //! | … before a call reached the server | it is made again |
-//! | … while a call ran that reads, or may be repeated | it is made again |
+//! | … while a call ran that reads | it is made again |
 //! | … while another call ran | it fails, and says that it may have taken effect |
 //! | it cannot be reached | whoever looks for its tools has it tried again, at longer and longer intervals |
 //! | a tool is gone, or was never there | a call of it fails; no other tool is called |
@@ -18,9 +18,10 @@ use std::time::{Duration, Instant};
 use rmcp::model::JsonObject;
 use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
+use tokio::time::Instant as Deadline;
 
 use crate::connect::connect;
-use crate::link::{Failure, Link};
+use crate::link::{Failure, Link, after};
 use crate::listener::Listener;
 use crate::question::Respondent;
 use crate::secrets::{Secrets, beginning};
@@ -151,22 +152,24 @@ impl Server {
         *trying = Some(task.abort_handle());
     }
 
-    /// Calls a tool with arguments, which are a JSON object.
+    /// Calls a tool with arguments, which are a JSON object. A call that waits for a connection
+    /// longer than a call may take fails, and the server goes on starting.
     ///
     /// # Errors
     /// If there is no result. The error says whether the call may have taken effect.
     pub async fn call(&self, tool: &str, arguments: &str) -> Result<Answer, Error> {
         let arguments = self.arguments(arguments)?;
-        let mut before: Option<Error> = None;
+        let mut deadline = after(self.0.settings.timeout);
+        let mut before: Option<(bool, Error)> = None;
         loop {
-            let link = match (self.link().await, &before) {
+            let link = match (self.link_by(deadline).await, &before) {
                 (Ok(link), _) => link,
-                // The first error says more, such as that it may have taken effect.
-                (Err(_), Some(first)) => return Err(first.clone()),
-                (Err(error), None) => return Err(error),
+                // The first error says more: that it may have taken effect.
+                (Err(_), Some((true, first))) => return Err(first.clone()),
+                (Err(error), _) => return Err(error),
             };
             let known = self.known(tool)?;
-            let made = link.call(tool, arguments.clone(), &self.0.settings).await;
+            let made = link.call(tool, arguments.clone(), &self.0.settings, &mut deadline).await;
             let (reached, why) = match made {
                 Ok(result) => return Ok(self.told(result.into())),
                 Err(Failure::Refused(why)) => return Err(self.error(ErrorKind::Refused, why)),
@@ -183,11 +186,11 @@ impl Server {
                 false => format!("it was lost before the call reached it: {why}"),
             };
             let error = self.error(ErrorKind::Lost, error);
-            if before.is_some() || (reached && !known.may_repeat()) {
+            if before.is_some() || (reached && !known.is_read_only) {
                 return Err(error);
             }
             tracing::warn!(server = self.name(), tool, %error, "called again");
-            before = Some(error);
+            before = Some((reached, error));
         }
     }
 
@@ -241,6 +244,23 @@ impl Server {
         made
     }
 
+    /// The connection, if it is there in time. One that comes later is for the next call.
+    async fn link_by(&self, deadline: Deadline) -> Result<Arc<Link>, Error> {
+        let server = self.clone();
+        let mut making = tokio::spawn(async move { server.link().await });
+        let mut own = OfACall(Some(making.abort_handle()));
+        match tokio::time::timeout_at(deadline, &mut making).await {
+            Ok(Ok(made)) => made,
+            Ok(Err(ended)) => Err(self.error(ErrorKind::Unreached, ended.to_string())),
+            Err(_) => {
+                own.0 = None;
+                let limit = self.0.settings.timeout.as_secs_f64();
+                let why = format!("it took more than {limit} s to connect: it was not made");
+                Err(self.error(ErrorKind::Timeout, why))
+            }
+        }
+    }
+
     /// Lets go of a connection that is lost, unless there is a new one already.
     async fn lose(&self, lost: &Arc<Link>) {
         let mut slot = self.0.link.lock().await;
@@ -290,6 +310,17 @@ impl Server {
     fn hidden_in(&self, text: &str) -> String {
         let secrets = lock(&self.0.secrets).clone();
         secrets.hidden_in(text)
+    }
+}
+
+/// A task that ends with the call that began it, unless it is let go.
+struct OfACall(Option<AbortHandle>);
+
+impl Drop for OfACall {
+    fn drop(&mut self) {
+        if let Some(task) = &self.0 {
+            task.abort();
+        }
     }
 }
 

@@ -8,6 +8,8 @@ use std::time::Duration;
 use interleaf_model::Secret;
 use serde::Deserialize;
 
+use crate::variables::named;
+
 /// How a server is reached, how long it may take, and which of its tools are offered.
 ///
 /// It is read from an object, such as a table of a TOML file. There is a `command`, or a `url`:
@@ -110,6 +112,12 @@ impl ServerSettings {
     fn reached_by(reach: Reach) -> Self {
         let (timeout, start_timeout) = (USUAL, USUAL);
         Self { reach, timeout, start_timeout, progress_extends: false, tools: None }
+    }
+
+    /// The variables of the environment that its own variables or headers are made of.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        let (Reach::Command { env: values, .. } | Reach::Url { headers: values, .. }) = &self.reach;
+        values.values().flat_map(|value| named(value.expose()))
     }
 
     /// Whether a tool of this name is offered.

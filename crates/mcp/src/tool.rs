@@ -18,8 +18,6 @@ pub struct ServerTool {
     pub schema: Json,
     /// Whether the server says that it changes nothing.
     pub is_read_only: bool,
-    /// Whether the server says that a call does no more if it is made twice.
-    pub is_idempotent: bool,
     /// Whether the server has it now. One that is gone stays in the list.
     pub is_there: bool,
 }
@@ -35,14 +33,8 @@ impl ServerTool {
             description,
             schema: schema.into(),
             is_read_only: hints.read_only_hint == Some(true),
-            is_idempotent: hints.idempotent_hint == Some(true),
             is_there: true,
         }
-    }
-
-    /// Whether a call may be made again that may have taken effect.
-    pub(crate) fn may_repeat(&self) -> bool {
-        self.is_read_only || self.is_idempotent
     }
 }
 

@@ -24,9 +24,14 @@ pub(crate) fn filled(
     Ok(out)
 }
 
+/// The names of the variables in a text.
+pub(crate) fn named(text: &str) -> impl Iterator<Item = &str> {
+    text.split("${").skip(1).filter_map(|rest| Some(rest.split_once('}')?.0))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::filled;
+    use super::{filled, named};
 
     fn fill(text: &str) -> Result<String, String> {
         let variable = |name: &str| (name == "KEY").then(|| "a${b}".to_owned());
@@ -37,6 +42,7 @@ mod tests {
     fn variables_are_filled_in_once() {
         assert_eq!(fill("Bearer ${KEY}!"), Ok("Bearer a${b}!".to_owned()));
         assert_eq!(fill("$KEY, $5"), Ok("$KEY, $5".to_owned()));
+        assert_eq!(named("a${KEY}b${OTHER}${").collect::<Vec<_>>(), ["KEY", "OTHER"]);
     }
 
     #[test]

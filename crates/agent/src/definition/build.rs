@@ -24,9 +24,13 @@ pub struct Kit {
 }
 
 impl Kit {
-    /// The tools that come with the crate, and these settings.
+    /// The tools that come with the crate, and these settings. Commands are not handed the
+    /// variables that hold keys by these.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, tools: tools::all(), toolboxes: Vec::new() }
+        let writing = tools::writing_without(settings.withheld());
+        let others = [tools::keeping(), tools::remembering()].concat();
+        let tools = [tools::reading(), writing, others].concat();
+        Self { settings, tools, toolboxes: Vec::new() }
     }
 
     /// Adds tools.
@@ -53,6 +57,10 @@ struct Part {
 }
 
 impl Toolbox for Part {
+    fn name(&self) -> String {
+        self.whole.name()
+    }
+
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let tools = self.whole.tools().into_iter();
         tools.filter(|tool| self.allowed.has(tool.spec().name.as_str())).collect()
@@ -119,11 +127,17 @@ impl<'d> Making<'d> {
 
     /// An agent without targets and limits of its own, and without those that it may send.
     fn alone(&mut self, definition: &Definition, settings: Settings) -> Result<Agent, Fault> {
-        let Settings { place, carrier, .. } = settings;
+        let Settings { place, carrier, budget, shares, .. } = settings;
         let mut agent = Agent::new(&definition.name)
             .described(&definition.description)
             .with_rule(place.map(|set| set.value).unwrap_or_default())
             .with_carrier(carrier.map(|set| set.value).unwrap_or_default());
+        if let Some(budget) = budget {
+            agent = agent.with_budget(budget.value);
+        }
+        if let Some(shares) = shares {
+            agent = agent.with_shares(shares.value);
+        }
         if let Some(role) = &definition.role {
             agent = agent.with_role(role.as_str());
         }

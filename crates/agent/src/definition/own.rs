@@ -3,13 +3,13 @@
 
 use std::ops::Range;
 
-use interleaf::assemble::{Carrier, PlacementRule};
+use interleaf::assemble::{Carrier, PlacementRule, Shares};
 use serde::Deserialize;
 
 use super::words::Words;
 use super::{Definition, Format};
 use crate::Fault;
-use crate::settings::{LimitForm, Setting, Settings};
+use crate::settings::{BudgetForm, LimitForm, Setting, Settings};
 use crate::written::{Node, Parsed, Placed, Source};
 
 #[derive(Deserialize, Default)]
@@ -26,6 +26,8 @@ struct Form {
     place: Option<Placed<Parsed<PlacementRule>>>,
     carrier: Option<Placed<Parsed<Carrier>>>,
     limits: LimitForm,
+    budget: Option<Placed<BudgetForm>>,
+    shares: Option<Placed<Shares>>,
 }
 
 /// A Markdown file in two: its front matter, and its body. Without front matter, the whole file
@@ -92,13 +94,17 @@ fn made(
     }
     if let Some(fallback) = form.fallback {
         let origin = definition.origin(fallback.at.start);
-        let words = Words::placed(fallback);
+        let (held, words): (Vec<_>, Vec<_>) = Words::placed(fallback)
+            .into_iter()
+            .partition(|word| settings.held_models.contains(&word.value));
         for word in &words {
             let known = settings.target(&word.value);
             known.map_err(|rule| definition.fault(word.at.clone(), rule))?;
         }
-        let value = words.into_iter().map(|word| word.value).collect();
-        definition.layer.fallback = Some(Setting { value, origin });
+        if held.is_empty() || !words.is_empty() {
+            let value = words.into_iter().map(|word| word.value).collect();
+            definition.layer.fallback = Some(Setting { value, origin });
+        }
     }
     if let Some(Placed { at, value: Parsed(value) }) = form.place {
         let origin = definition.origin(at.start);
@@ -109,6 +115,13 @@ fn made(
         definition.layer.carrier = Some(Setting { value, origin });
     }
     definition.layer.limits = form.limits.settings(source);
+    if let Some(budget) = form.budget {
+        definition.layer.budget = Some(BudgetForm::setting(budget, source)?);
+    }
+    if let Some(Placed { at, value }) = form.shares {
+        let origin = definition.origin(at.start);
+        definition.layer.shares = Some(Setting { value, origin });
+    }
     definition.tools.only = form.tools.map(Words::placed);
     definition.agents = form.agents.map(Words::placed).unwrap_or_default();
     Ok(definition)

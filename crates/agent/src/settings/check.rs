@@ -14,6 +14,13 @@ impl Settings {
         {
             wrong.push(Misnamed::new("compaction.writer", writer, rule));
         }
+        let budget = self.budget.as_ref().map(|set| set.value);
+        let budget = budget.or_else(|| Some(self.targets().ok()?.first()?.budget()));
+        if let (Some(shares), Some(budget)) = (&self.shares, budget)
+            && let Err(error) = shares.value.check(budget.limit())
+        {
+            wrong.push(Misnamed::new("shares", shares, error.to_string()));
+        }
         for named in self.models.values() {
             let rule = self.target(&named.value).err();
             wrong.extend(rule.map(|rule| Misnamed::new("models", named, rule)));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use interleaf::assemble::{Carrier, PlacementRule};
+use interleaf::assemble::{Budget, Carrier, PlacementRule, Shares};
 use interleaf::compaction::{CompactionPolicy, Trigger};
 use interleaf::wire::Vendor;
 use interleaf_transport::{Amount, KeySource, Rates};
@@ -32,6 +32,8 @@ struct Form {
     store: Option<Placed<String>>,
     trust: Option<Placed<Vec<PathBuf>>>,
     limits: LimitForm,
+    budget: Option<Placed<BudgetForm>>,
+    shares: Option<Placed<Shares>>,
     compaction: CompactionForm,
     permissions: PermissionForm,
     price: BTreeMap<String, Placed<Parsed<Rates>>>,
@@ -63,6 +65,14 @@ pub(crate) struct LimitForm {
     depth: Option<Placed<usize>>,
 }
 
+/// How long requests may be, in settings and in an agent's file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BudgetForm {
+    window: u64,
+    reserve: Option<u64>,
+}
+
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct CompactionForm {
@@ -76,6 +86,7 @@ struct CompactionForm {
 struct PermissionForm {
     allow: Option<Placed<Vec<String>>>,
     run: Option<Placed<Vec<String>>>,
+    variables: Option<Placed<Vec<String>>>,
 }
 
 #[derive(Deserialize)]
@@ -110,10 +121,13 @@ pub(super) fn read(source: &Source) -> Result<Said, Fault> {
         carrier: put.parsed(form.carrier),
         store: put.it(form.store),
         limits: form.limits.settings(source),
+        budget: form.budget.map(|budget| BudgetForm::setting(budget, source)).transpose()?,
+        shares: put.it(form.shares),
         compaction: compaction(source, form.compaction)?,
         permissions: PermissionSettings {
             allow: put.it(form.permissions.allow),
             run: put.it(form.permissions.run),
+            variables: put.it(form.permissions.variables),
         },
         price: form
             .price
@@ -130,6 +144,7 @@ pub(super) fn read(source: &Source) -> Result<Said, Fault> {
             })
             .collect(),
         held_servers: BTreeSet::new(),
+        held_models: BTreeSet::new(),
     };
     Ok(Said { settings, trust: form.trust })
 }
@@ -140,7 +155,7 @@ pub(crate) fn origin(source: &Source, at: usize) -> Origin {
     Origin::File { path: source.path().to_owned(), line, column }
 }
 
-/// Says of values that they come from a file.
+/// Attaches the file and line to each value.
 struct Putting<'a>(&'a Source);
 
 impl Putting<'_> {
@@ -164,6 +179,18 @@ impl LimitForm {
             sub_agents: put.it(self.sub_agents),
             at_once: put.it(self.at_once),
             depth: put.it(self.depth),
+        }
+    }
+}
+
+impl BudgetForm {
+    pub(crate) fn setting(put: Placed<Self>, source: &Source) -> Result<Setting<Budget>, Fault> {
+        let Placed { at, value: Self { window, reserve } } = put;
+        let usual = Budget::of_window(window);
+        let budget = Budget { reserve: reserve.unwrap_or(usual.reserve), ..usual };
+        match budget.limit() {
+            0 => Err(Fault::new(source, at, "the `reserve` leaves nothing of the `window`")),
+            _ => Ok(Setting { value: budget, origin: origin(source, at.start) }),
         }
     }
 }

@@ -26,9 +26,10 @@ pub struct Found {
 impl Settings {
     /// Reads the user's file, and the nearest one of the project.
     ///
-    /// A project may come from anywhere. What runs programs, allows an agent something or leads
-    /// keys and sessions elsewhere is taken from its file only if `trust` of the user's file
-    /// names the project; otherwise its limits may lower the user's, and not raise them.
+    /// A project may come from anywhere. What runs programs, allows an agent something, leads
+    /// keys and sessions elsewhere, or says what tokens cost and what names for models mean, is
+    /// taken from its file only if `trust` of the user's file names the project; otherwise its
+    /// limits may lower the user's, and not raise them.
     ///
     /// # Errors
     /// If a file cannot be read, or breaks a rule.
@@ -72,16 +73,25 @@ impl Found {
 
     /// Leaves out what only a file that the user trusts may say.
     fn hold_back(&mut self, source: &Source, settings: &mut Settings) {
-        let Settings { store, permissions, keys, vendors, mcp, .. } = settings;
+        let Settings { store, permissions, keys, vendors, mcp, price, models, .. } = settings;
         let mut origins: Vec<(&str, Origin)> = Vec::new();
         origins.extend(store.take().map(|set| ("store", set.origin)));
         origins.extend(permissions.allow.take().map(|set| ("permissions.allow", set.origin)));
         origins.extend(permissions.run.take().map(|set| ("permissions.run", set.origin)));
+        let variables = permissions.variables.take();
+        origins.extend(variables.map(|set| ("permissions.variables", set.origin)));
         origins.extend(std::mem::take(keys).into_values().map(|set| ("keys", set.origin)));
         origins.extend(std::mem::take(vendors).into_values().map(|set| ("vendors", set.origin)));
         let servers = std::mem::take(mcp);
         settings.held_servers = servers.keys().cloned().collect();
         origins.extend(servers.into_values().map(|set| ("mcp", set.origin)));
+        // With a price of nothing, no limit of money would ever be reached.
+        origins.extend(std::mem::take(price).into_values().map(|set| ("price", set.origin)));
+        let names = std::mem::take(models);
+        let is_own = |name: &String| self.settings.models.contains_key(name);
+        settings.held_models = names.keys().filter(|name| !is_own(name)).cloned().collect();
+        origins.extend(names.into_values().map(|set| ("models", set.origin)));
+        origins.extend(settings.leave_held_models());
         for (key, origin) in origins {
             let line = origin.line();
             let text = format!(
@@ -100,6 +110,28 @@ impl Found {
 }
 
 impl Settings {
+    /// Leaves out who would be asked by names that are not in force.
+    fn leave_held_models(&mut self) -> Vec<(&'static str, Origin)> {
+        let Self { vendor, model, fallback, compaction, held_models, .. } = self;
+        let is_held = |name: &String| held_models.contains(name);
+        let mut left = Vec::new();
+        if let Some(set) = model.take_if(|set| is_held(&set.value)) {
+            // A vendor without a model would be nobody.
+            *vendor = None;
+            left.push(("model", set.origin));
+        }
+        let writer = compaction.writer.take_if(|set| is_held(&set.value));
+        left.extend(writer.map(|set| ("compaction.writer", set.origin)));
+        if let Some(set) = fallback
+            && set.value.iter().any(is_held)
+        {
+            set.value.retain(|name| !is_held(name));
+            left.push(("fallback", set.origin.clone()));
+            fallback.take_if(|set| set.value.is_empty());
+        }
+        left
+    }
+
     /// Leaves out limits above these, which is what a project that nobody trusts may not set, and
     /// tells which they are.
     pub fn lower_limits(&mut self, most: &Limits) -> Vec<Notice> {
@@ -125,8 +157,8 @@ fn raised<T: PartialOrd>(
     let most = most?;
     let Setting { origin, .. } = set.take_if(|set| set.value > most)?;
     let text = format!(
-        "`limits.{key}` is not in force: a project that `trust` of your own {FILE} does not name \
-         may lower a limit, and not raise it"
+        "`limits.{key}` is ignored: you do not trust this project (`trust` in your own {FILE}), \
+         so it may only lower limits"
     );
     let line = origin.line();
     let path = match origin {
@@ -144,7 +176,7 @@ fn is_trusted(root: &Path, trusted: &[PathBuf]) -> bool {
 }
 
 /// A path that may begin with `~/`.
-fn at_home(path: &Path) -> PathBuf {
+pub(crate) fn at_home(path: &Path) -> PathBuf {
     match (path.strip_prefix("~"), std::env::var_os("HOME")) {
         (Ok(rest), Some(home)) => Path::new(&home).join(rest),
         _ => path.to_owned(),

@@ -42,11 +42,18 @@ impl Settings {
             row("limits.sub_agents", &limits.sub_agents, shown),
             row("limits.at_once", &limits.at_once, shown),
             row("limits.depth", &limits.depth, shown),
+            row("budget", &self.budget, |budget| {
+                format!("{} tokens, {} of them for the answer", budget.window, budget.reserve)
+            }),
+            row("shares", &self.shares, |shares| {
+                serde_json::to_string(shares).unwrap_or_else(|_| "set".to_owned())
+            }),
             row("compaction.at", &compaction.at, shown),
             row("compaction.writer", &compaction.writer, shown),
             row("compaction.policy", &compaction.policy, |_| "set".to_owned()),
             row("permissions.allow", &permissions.allow, listed),
             row("permissions.run", &permissions.run, listed),
+            row("permissions.variables", &permissions.variables, listed),
         ];
         rows.extend(named("models", &self.models, shown));
         rows.extend(named("price", &self.price, |rates| {

@@ -1,10 +1,12 @@
 //! Who is asked, by the names of settings.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use interleaf::Target;
 use interleaf::wire::{CacheMarks, VENDORS, Vendor};
-use interleaf_transport::{Builder, by_environment};
+use interleaf_mcp::ServerSettings;
+use interleaf_transport::{Builder, KeySource, by_environment};
 
 use super::{Origin, Setting, Settings};
 use crate::written::nearest;
@@ -171,6 +173,26 @@ impl Settings {
         let target = |name: &String| self.target(name);
         let targets = set.value.iter().map(target).collect::<Result<_, _>>();
         targets.map_err(|rule| Misnamed::new("fallback", set, rule))
+    }
+
+    /// The variables of the environment that hold keys: those of the known vendors, and those that
+    /// are named here for vendors and MCP servers. A command that an agent runs is handed those of
+    /// them alone that `permissions.variables` names.
+    pub fn withheld(&self) -> BTreeSet<String> {
+        let vendors = VENDORS.iter().chain(self.vendors.values().map(|own| &own.value));
+        let mut names: BTreeSet<String> = vendors.map(|it| it.key_variable.to_string()).collect();
+        names.extend(self.keys.values().filter_map(|key| match &key.value {
+            KeySource::Variable(name) => Some(name.clone()),
+            _ => None,
+        }));
+        // A table that is wrong is told when its server is connected.
+        let servers = self.mcp.values().filter_map(|set| set.value.read::<ServerSettings>().ok());
+        names.extend(servers.flat_map(|it| it.variables().map(str::to_owned).collect::<Vec<_>>()));
+        let given = self.permissions.variables.as_ref().map(|set| &set.value);
+        let is_given = |name: &String| given.is_some_and(|given| given.contains(name));
+        // A vendor without a key names none.
+        names.retain(|name| !name.is_empty() && !is_given(name));
+        names
     }
 
     /// A transport with the keys and prices that are set.

@@ -1,10 +1,12 @@
 //! The folder that an agent works in, which its tools do not leave.
 
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use interleaf::model::{is_hidden, shown};
 
-use crate::{Scene, ToolError};
+use crate::settings::at_home;
+use crate::{Places, Scene, ToolError};
 
 /// The most bytes of a file that is edited or written.
 const MOST: u64 = 32 * 1024 * 1024;
@@ -18,6 +20,9 @@ pub(super) fn not_too_large(path: &str, size: u64) -> Result<(), ToolError> {
         false => Ok(()),
     }
 }
+
+/// The most bytes of a path, on most systems.
+const LONGEST: usize = 4_096;
 
 /// Files and folders that say what an agent may do. What may write otherwise may not write these
 /// unasked: an agent would allow itself the rest.
@@ -49,9 +54,14 @@ pub(super) fn to_write(scene: &Scene, path: &str) -> Result<PathBuf, ToolError> 
     Ok(place.path)
 }
 
-/// Whether a path, or where it leads to, is what says what an agent may do.
+/// Whether a path, or where it leads to, is what says what an agent may do. A path may lead out
+/// of the folder: servers of MCP can go there. What a `file:` address leads to is not looked for.
 pub(crate) fn leads_to_own(folder: &Path, path: &str) -> bool {
-    names_own(path) || place(folder, path).is_ok_and(|place| place.is_own())
+    let is_address = path.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
+    // A longer text is the path of nothing.
+    let is_path = path.len() <= LONGEST;
+    let leads_there = || resolved(folder, at_home(path.as_ref())).is_ok_and(|it| it.is_own());
+    is_address || names_own(path) || is_path && leads_there()
 }
 
 /// Whether a part of a path is what says what an agent may do. Some file systems take no note of
@@ -65,9 +75,14 @@ fn names_own(path: &str) -> bool {
 
 impl Place {
     fn is_own(&self) -> bool {
-        let below = self.path.strip_prefix(&self.root).unwrap_or(&self.path);
-        let mut above = self.path.ancestors().take_while(|above| above.starts_with(&self.root));
-        names_own(&below.to_string_lossy()) || above.any(is_git)
+        let inside = self.path.strip_prefix(&self.root);
+        let below = inside.unwrap_or(&self.path);
+        let n_below = below.components().count();
+        let user = Places::of(&*self.root).user;
+        let is_users = user.and_then(|user| user.canonicalize().ok());
+        names_own(&below.to_string_lossy())
+            || is_users.is_some_and(|user| self.path.starts_with(user))
+            || self.path.ancestors().take(n_below + 1).any(is_git)
     }
 }
 
@@ -79,6 +94,15 @@ fn is_git(folder: &Path) -> bool {
 
 fn place(folder: &Path, path: &str) -> Result<Place, ToolError> {
     let outside = || ToolError::new(format!("{path:?} is outside of the folder"));
+    let place = resolved(folder, path).map_err(|_| outside())?;
+    match place.path.starts_with(&place.root) {
+        true => Ok(place),
+        false => Err(outside()),
+    }
+}
+
+/// Where a path leads to, inside of the folder or not.
+fn resolved(folder: &Path, path: impl AsRef<Path>) -> io::Result<Place> {
     let root = folder.canonicalize()?;
     let (mut place, mut is_by_link) = (root.clone(), false);
     for component in root.join(path).components() {
@@ -92,16 +116,13 @@ fn place(folder: &Path, path: &str) -> Result<Place, ToolError> {
                 place.push(name);
                 // A link may lead elsewhere, and `..` after it to where that is.
                 if place.symlink_metadata().is_ok_and(|data| data.is_symlink()) {
-                    place = place.canonicalize().map_err(|_| outside())?;
+                    place = place.canonicalize()?;
                     is_by_link = true;
                 }
             }
         }
     }
-    match place.starts_with(&root) {
-        true => Ok(Place { path: place, root, is_by_link }),
-        false => Err(outside()),
-    }
+    Ok(Place { path: place, root, is_by_link })
 }
 
 /// Why a file cannot be read.

@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
+use interleaf_mcp::Group;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -44,15 +46,24 @@ pub(super) struct Run {
     seconds: Option<u64>,
 }
 
-pub(super) async fn run(run: Run, scene: Scene) -> Result<Output, ToolError> {
+/// Runs a command, which is not handed these variables.
+pub(super) async fn run(
+    run: Run,
+    scene: Scene,
+    withheld: Arc<[String]>,
+) -> Result<Output, ToolError> {
     let seconds = run.seconds.unwrap_or(USUAL).clamp(1, LONGEST);
     let mut command = Command::new("sh");
     command.arg("-c").arg(&run.command).current_dir(scene.folder());
+    // What a command prints goes into the log, and to the model's vendor.
+    for name in &*withheld {
+        command.env_remove(name);
+    }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A group of its own: what it starts ends with it.
     command.process_group(0).kill_on_drop(true);
     let mut child = command.spawn()?;
-    let group = Group(child.id());
+    let group = Group::of(child.id());
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let (tell, over) = watch::channel(None);
     let ended = async {
@@ -87,21 +98,6 @@ pub(super) async fn run(run: Run, scene: Scene) -> Result<Output, ToolError> {
         );
     }
     Ok(Output { is_error, ..text.into() }.showing(MOST_TOLD))
-}
-
-/// Ends a group of processes when it is dropped.
-struct Group(Option<u32>);
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        let Some(id) = self.0 else { return };
-        // The shell that leads it may be gone, and others of it not.
-        let _ = std::process::Command::new("kill")
-            .args(["-KILL", "--", &format!("-{id}")])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
-    }
 }
 
 /// What a command printed: the beginning, the end, and how much there was in between.

@@ -507,3 +507,43 @@ async fn who_is_one_of_all_does_without_itself_and_those_above_it() {
     assert_eq!(names(0), ["read", "a", "b", "scout"]);
     assert_eq!(names(1), ["read", "b", "scout"]);
 }
+
+#[tokio::test]
+async fn a_budget_of_the_settings_holds_and_an_agents_own_over_it() {
+    let settings = "vendor = \"openai\"\nmodel = \"gpt-4.1\"\n[budget]\nwindow = 32_000\n\
+        [shares]\nsystem = \"..10%\"\n";
+    let project = Project::new(&[
+        ("home/interleaf.toml", settings),
+        (".interleaf/agents/wide.md", "You look."),
+        (
+            ".interleaf/agents/narrow.md",
+            "---\nbudget: {window: 9000, reserve: 500}\nshares: {context: ..20%}\n---\nYou look.",
+        ),
+    ]);
+    for (name, window, reserve, shares) in [
+        ("wide", 32_000, 4_000, r#"{"system":"..10%"}"#),
+        ("narrow", 9_000, 500, r#"{"context":"..20%"}"#),
+    ] {
+        let target = interleaf::Target::new("openai", "gpt-4.1").unwrap();
+        let found = project.found();
+        let definition = found.named(name).unwrap();
+        let kit = Kit::new(definition.layer().over(project.settings()));
+        let agent = found.agent(definition, &kit, vec![target], &mut Vec::new()).unwrap();
+        let (recipe, _) =
+            agent.recipe(&crate::world::transport(), crate::world::session().await).await.unwrap();
+        let budget = recipe.budget.unwrap();
+        assert_eq!((budget.window, budget.reserve), (window, reserve), "{name}");
+        assert_eq!(serde_json::to_string(&recipe.shares).unwrap(), shares, "{name}");
+    }
+    let project = Project::new(&[(
+        ".interleaf/agents/none.md",
+        "---\nbudget: {window: 500, reserve: 500}\n---\nYou look.",
+    )]);
+    let told = project.found().faults[0].to_string();
+    assert!(told.contains("line 2 column 9: the `reserve` leaves nothing"), "{told}");
+    let wrong = "[budget]\nwindow = 1000\n[shares]\nhistory = \"900..10%\"\n";
+    let project = Project::new(&[("home/interleaf.toml", wrong)]);
+    let told = project.settings().check(&[])[0].to_string();
+    assert!(told.contains("line 4") || told.contains("line 3"), "{told}");
+    assert!(told.contains("is more than the maximum"), "{told}");
+}

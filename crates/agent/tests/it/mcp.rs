@@ -9,7 +9,8 @@ use interleaf::model::{Message, Status};
 use interleaf::wire::Family;
 use interleaf::{Session, store};
 use interleaf_agent::mcp::Server;
-use interleaf_agent::{Agent, End, Event, Tool, Toolbox};
+use interleaf_agent::settings::Settings;
+use interleaf_agent::{Agent, Definitions, End, Event, Kit, Places, Tool, Toolbox};
 use interleaf_doubles::{Answer, Asked};
 use serde_json::json;
 use tempfile::TempDir;
@@ -197,12 +198,17 @@ async fn tools_beyond_what_the_api_takes_are_left_out_and_told() {
             }
         })
         .await;
-        let agent = Agent::new("mender")
-            .with_target(target(Family::OpenaiChat, &double))
-            .with_role("You mend clocks.")
-            .without_instructions()
-            .with_toolbox(Growing(n_tools))
-            .with_tool(crate::world::echo());
+        // An agent of a file has a part of the toolbox, under its name.
+        let folder = tempfile::tempdir().unwrap();
+        let agents = folder.path().join(".interleaf/agents");
+        std::fs::create_dir_all(&agents).unwrap();
+        std::fs::write(agents.join("mender.md"), "You mend clocks.").unwrap();
+        let found = Definitions::find(&Places::of(folder.path()), &Settings::usual());
+        let mut kit = Kit::new(Settings::usual()).with_toolbox(Growing(n_tools));
+        kit.tools = vec![Arc::new(crate::world::echo())];
+        let targets = vec![target(Family::OpenaiChat, &double)];
+        let agent = found.agent(found.named("mender").unwrap(), &kit, targets, &mut Vec::new());
+        let agent = agent.unwrap().without_instructions();
         let mut session = session().await;
         session.append(Message::user("Go.")).await.unwrap();
         let mut run = agent.start(&transport(), session).unwrap();

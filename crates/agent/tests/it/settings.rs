@@ -4,9 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use interleaf::model::ToolCall;
+use interleaf_agent::mcp::ServerSettings;
 use interleaf_agent::settings::{Origin, Permissions, Row, Settings};
-use interleaf_agent::{Effect, Fault, Places};
+use interleaf_agent::{Definitions, Effect, Fault, Places};
 use proptest::prelude::*;
+use serde_json::{Value, json};
 
 /// A user and a project, each with these settings.
 struct World {
@@ -218,7 +220,10 @@ fn a_project_that_is_not_trusted_lowers_a_limit_and_raises_none() {
     assert_eq!(limits.time.unwrap().as_secs(), 9 * 3600);
     let told: Vec<String> = found.notices.iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].contains("interleaf.toml:4: `limits.rounds` is not in force"), "{told:?}");
+    assert!(
+        told[0].contains("interleaf.toml:4: `limits.rounds` is ignored: you do not trust this"),
+        "{told:?}"
+    );
     let trust = format!("trust = [{:?}]\n{user}", world.path("project"));
     fs::write(world.path("user/interleaf.toml"), trust).unwrap();
     assert_eq!(world.settings().limits().tokens, Some(901));
@@ -247,6 +252,43 @@ fn a_project_that_is_not_trusted_allows_nothing_and_leads_no_key_elsewhere() {
     assert_eq!(found.settings.mcp["x"].value.read::<Server>().unwrap().command, "x");
 }
 
+#[test]
+fn a_project_that_is_not_trusted_sets_no_price_and_gives_no_name_another_model() {
+    let user = "vendor = \"openai\"\nmodel = \"fast\"\n\
+        [models]\nfast = \"openai/gpt-4.1-mini\"\n[price]\n\"openai/gpt-4.1-mini\" = \"1/2\"\n";
+    let project = "fallback = [\"mine\", \"fast\"]\n[compaction]\nwriter = \"mine\"\n\
+        [models]\nfast = \"openai/gpt-5\"\nmine = \"openai/gpt-5\"\n\
+        [price]\n\"openai/gpt-4.1-mini\" = \"0/0\"\n";
+    let world = World::new(user, project);
+    let found = Settings::of_files(&world.places()).unwrap();
+    let value = |settings: &Settings, key: &str| row(settings, key).value;
+    let settings = &found.settings;
+    assert_eq!(value(settings, "models.fast").as_deref(), Some("openai/gpt-4.1-mini"));
+    assert_eq!(value(settings, "price.openai/gpt-4.1-mini").as_deref(), Some("1/1/1/2"));
+    // A name that is not in force is not asked, and stops nothing.
+    assert_eq!(value(settings, "fallback").as_deref(), Some("fast"));
+    assert_eq!(value(settings, "compaction.writer"), None);
+    assert!(settings.check(&[]).is_empty(), "{:?}", settings.check(&[]));
+    let told: Vec<String> = found.notices.iter().map(ToString::to_string).collect();
+    for key in ["`price`", "`models`", "`fallback`", "`compaction.writer`"] {
+        let is_told = told.iter().any(|line| line.contains(&format!("{key} is not in force")));
+        assert!(is_told, "{key}: {told:?}");
+    }
+    // An agent of the project that names it asks whom the agent above it asks.
+    let agents = world.path("project/.interleaf/agents");
+    fs::create_dir_all(&agents).unwrap();
+    fs::write(agents.join("a.md"), "---\nmodel: mine\nfallback: [mine]\n---\nYou look.").unwrap();
+    let definitions = Definitions::find(&world.places(), settings);
+    assert!(definitions.faults.is_empty(), "{:?}", definitions.faults);
+    let layer = definitions.named("a").unwrap().layer();
+    assert!(layer.model.is_none() && layer.fallback.is_none());
+
+    let trust = format!("trust = [{:?}]\n{user}", world.path("project"));
+    fs::write(world.path("user/interleaf.toml"), trust).unwrap();
+    assert_eq!(value(&world.settings(), "models.fast").as_deref(), Some("openai/gpt-5"));
+    assert_eq!(value(&world.settings(), "price.openai/gpt-4.1-mini").as_deref(), Some("0/0/0/0"));
+}
+
 #[derive(serde::Deserialize)]
 struct Server {
     command: String,
@@ -272,7 +314,7 @@ fn no_row_shows_a_secret() {
     assert!(rows.iter().any(|row| row.value.as_deref() == Some("in $A")));
 }
 
-fn call(tool: &str, arguments: &serde_json::Value) -> ToolCall {
+fn call(tool: &str, arguments: &Value) -> ToolCall {
     ToolCall::new("c1", tool, &arguments.to_string()).unwrap()
 }
 
@@ -280,17 +322,17 @@ fn call(tool: &str, arguments: &serde_json::Value) -> ToolCall {
 fn a_command_is_allowed_by_its_first_words_and_only_if_it_is_one_command() {
     let text = "[permissions]\nallow = [\"edit\", \"files__*\"]\nrun = [\"cargo test\", \"ls\"]";
     let permissions = World::new(text, "").settings().permissions();
-    let asks = |tool: &str, arguments: serde_json::Value| {
+    let asks = |tool: &str, arguments: Value| {
         permissions.asks(&call(tool, &arguments), Effect::Changes, Path::new("."))
     };
-    let runs = |command: &str| asks("run", serde_json::json!({"command": command}));
+    let runs = |command: &str| asks("run", json!({"command": command}));
     assert!(!runs("cargo test") && !runs("cargo  test --lib") && !runs("ls -l"));
     assert!(runs("cargo testing") && runs("cargo") && runs("lsof"));
     for more in ["; rm x", " && rm x", " | sh", " > x", " $(rm x)", " `rm x`", "\nrm x", " & rm x"]
     {
         assert!(runs(&format!("ls{more}")), "{more:?}");
     }
-    let none = || serde_json::json!({});
+    let none = || json!({});
     assert!(!asks("edit", none()) && !asks("files__read", none()) && !asks("todo_add", none()));
     assert!(asks("write", none()) && asks("other__read", none()));
     assert!(!permissions.asks(&call("write", &none()), Effect::Reads, Path::new(".")));
@@ -378,8 +420,11 @@ fn no_line_that_is_shown_of_a_file_holds_a_quoted_value() {
     ] {
         std::fs::write(folder.path().join("interleaf.toml"), text).unwrap();
         let places = Places::of(folder.path().join("none")).with_user(folder.path());
-        let found = Settings::of_files(&places);
-        let Err(fault) = found else { continue };
+        let fault = match Settings::of_files(&places) {
+            Err(fault) => fault,
+            // What a server's table says is read by whoever connects it.
+            Ok(found) => found.settings.mcp["x"].value.read::<ServerSettings>().unwrap_err(),
+        };
         let shown = format!("{fault}\n{}", fault.snippet());
         for secret in ["sk-LITERALKEY", "STOREPW", "ENVSECRET"] {
             assert!(!shown.contains(secret), "{shown}");
@@ -437,4 +482,32 @@ fn what_says_what_an_agent_may_do_is_not_written_unasked() {
     ] {
         assert!(asks(path), "{path}");
     }
+}
+
+#[test]
+fn no_tool_that_is_allowed_leads_to_what_says_what_an_agent_may_do_unasked() {
+    let mut permissions = Permissions::default();
+    permissions.allow.push("files__*".into());
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join(".git/hooks")).unwrap();
+    std::os::unix::fs::symlink(".git/hooks", folder.path().join("docs")).unwrap();
+    let absolute = folder.path().join("docs/pre-commit").display().to_string();
+    let asks = |tool: &str, effect, arguments: Value| {
+        permissions.asks(&call(&format!("files__{tool}"), &arguments), effect, folder.path())
+    };
+    for (tool, arguments) in [
+        ("write_file", json!({"path": ".git/hooks/pre-commit", "content": "x"})),
+        ("write_file", json!({"path": "docs/pre-commit", "content": "x"})),
+        ("write_file", json!({"path": absolute, "content": "x"})),
+        ("write_file", json!({"uri": "file:///a/%2egit/config"})),
+        ("move_file", json!({"source": "interleaf.toml", "destination": "old"})),
+        ("move_file", json!({"source": "new", "destination": "interleaf.toml"})),
+        ("write_files", json!({"files": [{"deep": {"name": "./.interleaf/agents/a.md"}}]})),
+        ("write_files", json!({"files": {".git/config": "x"}})),
+    ] {
+        assert!(asks(tool, Effect::Changes, arguments.clone()), "{tool} {arguments}");
+    }
+    let plain = json!({"path": "src/lib.rs", "content": "a/b\n".repeat(100_000), "n": [1, null]});
+    assert!(!asks("write_file", Effect::Changes, plain));
+    assert!(!asks("read_file", Effect::Reads, json!({"path": ".git/config"})));
 }

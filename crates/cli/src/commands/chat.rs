@@ -19,7 +19,8 @@ use clap::Args;
 use interleaf::model::{Message, Role, plural, shown};
 use interleaf::store::{RecordFilter, RecordKind, SessionId};
 use interleaf::{Session, Target};
-use interleaf_agent::Agent;
+use interleaf_agent::settings::Settings;
+use interleaf_agent::{Agent, Standing};
 use interleaf_transport::{Amount, Transport};
 
 use self::commands::Next;
@@ -61,6 +62,7 @@ const TITLE: usize = 60;
 /// A chat.
 struct Chat<'a> {
     agent: Agent,
+    settings: Settings,
     transport: Transport,
     opened: OpenStore,
     /// Away only while the agent works.
@@ -81,13 +83,14 @@ struct Chat<'a> {
 
 pub(crate) fn run(arguments: &ChatArguments, output: &mut Output) -> Result<Verdict, Stop> {
     let which = arguments.session.as_deref().map_or(Which::New(""), Which::Old);
-    let Working { agent, transport, session, opened, permissions, is_new } =
+    let Working { agent, settings, transport, session, opened, permissions, is_new } =
         arguments.work.open(which)?;
     let made = is_new.then_some(session.id());
     let (asks, hook) = channel(permissions);
     let wishes = opened.wait(async { Wishes::listen() });
     let mut chat = Chat {
         agent: agent.with_hook(hook),
+        settings,
         transport,
         opened,
         session: Some(session),
@@ -179,7 +182,7 @@ impl Chat<'_> {
         let said = said.map(|message| shortened(&message.text())).unwrap_or_default();
         let asked = asked.map(|at| shortened(&own[at].text())).unwrap_or_default();
         let heading = format!("it has {} so far", plural(own.len(), "message"));
-        let is_open = self.is_open()?;
+        let is_open = Standing::of(self.session_mut()?).goes_on();
         self.note(&heading)?;
         let user = self.output.palette.role(Role::User);
         self.output.line(format_args!("{user}>{user:#} {asked}"))?;
@@ -190,11 +193,6 @@ impl Chat<'_> {
             self.note("its last turn has not come to its end: /go goes on with it")?;
         }
         Ok(())
-    }
-
-    /// Whether something was said to which there is no last word yet.
-    fn is_open(&mut self) -> Result<bool, Failure> {
-        Ok(is_open(self.session_mut()?))
     }
 
     /// A session that this chat made and that keeps nothing leaves nothing behind.
@@ -232,7 +230,7 @@ impl Chat<'_> {
     }
 
     fn target(&self) -> Result<&Target, Failure> {
-        self.agent.targets().first().ok_or_else(|| Failure::new("", "nobody is asked"))
+        self.agent.targets().first().ok_or_else(|| Failure::new("--vendor", "nobody is asked"))
     }
 }
 
@@ -244,14 +242,8 @@ fn keeps_nothing(opened: &OpenStore, session: &mut Session) -> Result<bool, Fail
     Ok(session.conversation().log_len() == 0 && records.iter().all(|it| is_run(it.kind)))
 }
 
-/// Whether an agent that is started now has something to do.
-fn is_open(session: &mut Session) -> bool {
-    let is_empty = session.conversation().view_len() == 0;
-    !is_empty && session.main_agent().answer().is_none()
-}
-
 fn lost() -> Failure {
-    Failure::new("", "the session could not be read again")
+    Failure::new("the session", "it could not be read again")
 }
 
 /// The beginning of a text.

@@ -14,6 +14,7 @@ use clap::ValueHint::FilePath;
 use clap::{Args, Subcommand};
 use interleaf::model::Tool;
 use interleaf::plan::{ErrorKind, Plan};
+use interleaf_agent::settings::Settings;
 
 use crate::api::read_tools;
 use crate::arguments::ByteCount;
@@ -87,7 +88,8 @@ impl PlanFile {
         let plan = match self.built_in {
             true => {
                 let given: Vec<_> = tools.iter().map(|tool| tool.name.clone()).collect();
-                let others = run::offered().into_iter().map(|tool| tool.spec());
+                let others = run::offered(&Settings::default()).into_iter();
+                let others = others.map(|tool| tool.spec());
                 let others = others.filter(|tool| !given.contains(&tool.name));
                 Plan::read_with(&input.text, &others.chain(tools).collect::<Vec<_>>())
             }

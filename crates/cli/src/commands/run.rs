@@ -17,7 +17,8 @@ EXAMPLES
 The agent reads, lists and searches the folder, keeps a TODO list, and writes, edits and runs
 commands if you allow it, call by call, or with --yes. Its session keeps all: --session goes on,
 also after a kill. The answer goes to standard output, what is done to standard error. Ctrl-C
-interrupts it. Exit codes: 0 it is done; 10 it came to a limit; 130 interrupted; 1 refused.")]
+interrupts it. Exit codes: 0 it is done; 10 it came to a limit; 130 interrupted; 1 refused; 8 no
+answer from the API; 3 to 6 the store refused.")]
 pub(crate) struct RunArguments {
     /// What to do; without it, a session goes on from where it is
     #[arg(required_unless_present = "session", value_parser = parse_task)]

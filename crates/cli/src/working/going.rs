@@ -23,7 +23,7 @@ impl Working {
         json: bool,
         output: &mut Output,
     ) -> Result<Verdict, Stop> {
-        let Self { agent, transport, mut session, opened, permissions, is_new } = self;
+        let Self { agent, transport, mut session, opened, permissions, is_new, .. } = self;
         let (mut asks, hook) = channel(permissions);
         let agent = agent.with_hook(hook);
         let id = session.id().to_string();

@@ -1,16 +1,15 @@
 //! The person who allows what an agent changes.
 //!
 //! ```text
-//!   Asking, a hook ──Ask──▶ whoever talks with the person ──Answer──▶ Allow
+//!   Guard, a hook ──Ask──▶ whoever talks with the person ──Answer──▶ Word
 //! ```
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead as _, IsTerminal as _, stdin};
-use std::sync::{Mutex, PoisonError};
 
 use interleaf::model::{ToolCall, shown_exactly};
-use interleaf_agent::settings::Permissions;
-use interleaf_agent::{Allow, Boxed, Effect, Hook, Scene};
+use interleaf_agent::settings::{self, Guard, Permissions, Word};
+use interleaf_agent::{Boxed, Scene};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::spawn_blocking;
 
@@ -42,20 +41,13 @@ pub(crate) enum Answer {
     Nobody,
 }
 
-/// Asks the person, one question for each call that changes something.
-pub(crate) struct Asking {
-    /// With the tools that the person always allows.
-    permissions: Mutex<Permissions>,
-    asks: mpsc::UnboundedSender<Ask>,
-    /// One question after the other: an answer may hold for those that wait.
-    turn: tokio::sync::Mutex<()>,
-}
+/// Asks the person, one question for each call.
+pub(crate) struct Asking(mpsc::UnboundedSender<Ask>);
 
 /// A hook that asks, and where its questions come out.
-pub(crate) fn channel(permissions: Permissions) -> (Asks, Asking) {
+pub(crate) fn channel(permissions: Permissions) -> (Asks, Guard<Asking>) {
     let (asks, out) = mpsc::unbounded_channel();
-    let turn = tokio::sync::Mutex::default();
-    (out, Asking { permissions: Mutex::new(permissions), asks, turn })
+    (out, Guard::new(permissions, Asking(asks)))
 }
 
 impl Answer {
@@ -77,9 +69,10 @@ impl Answer {
         }
     }
 
-    fn allow(self) -> Allow {
-        Allow::Refuse(match self {
-            Self::Yes | Self::Always => return Allow::Run,
+    fn word(self) -> Word {
+        Word::No(match self {
+            Self::Yes => return Word::Yes,
+            Self::Always => return Word::Always,
             Self::No(why) if why.is_empty() => "the person said no".to_owned(),
             Self::No(why) => format!("the person said no: {why}"),
             Self::Nobody => {
@@ -132,48 +125,30 @@ fn shown_call(call: &ToolCall) -> String {
     format!("{}({}{more})", shown_exactly(call.name.as_str()), shown_exactly(begun))
 }
 
-impl Hook for Asking {
-    fn before_call<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        effect: Effect,
-        scene: &'a Scene,
-    ) -> Boxed<'a, Allow> {
+impl settings::Ask for Asking {
+    fn ask<'a>(&'a self, call: &'a ToolCall, scene: &'a Scene) -> Boxed<'a, Word> {
         Box::pin(async move {
-            let permissions = || self.permissions.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_asked = || permissions().asks(call, effect, scene.folder());
-            if !is_asked() {
-                return Allow::Run;
-            }
-            let _turn = self.turn.lock().await;
-            if !is_asked() {
-                return Allow::Run;
-            }
             let (answer, answered) = oneshot::channel();
             let ask = Ask { agent: scene.agent().to_owned(), call: call.clone(), answer };
-            if self.asks.send(ask).is_err() {
-                return Allow::Refuse("the person cannot be asked".to_owned());
+            if self.0.send(ask).is_err() {
+                return Word::No("the person cannot be asked".to_owned());
             }
-            let answer = tokio::select! {
-                answer = answered => answer,
+            tokio::select! {
+                answer = answered => match answer {
+                    Ok(answer) => answer.word(),
+                    Err(_) => Word::No("the person cannot be asked".to_owned()),
+                },
                 // The call is closed as one that was not run.
-                () = scene.stopped() => return Allow::Refuse("the person interrupted".to_owned()),
-            };
-            let Ok(answer) = answer else {
-                return Allow::Refuse("the person cannot be asked".to_owned());
-            };
-            if answer == Answer::Always {
-                permissions().allow.push(call.name.to_string());
+                () = scene.stopped() => Word::No("the person interrupted".to_owned()),
             }
-            answer.allow()
         })
     }
 }
 
 /// Asks whoever sits at the terminal whether a call may run. Ask one thing at a time.
-pub(crate) async fn allowed_by_person(call: &ToolCall) -> Allow {
+pub(crate) async fn allowed_by_person(call: &ToolCall) -> Word {
     if !stdin().is_terminal() {
-        return Answer::Nobody.allow();
+        return Answer::Nobody.word();
     }
     say(shown_call(call));
     forget_typed();
@@ -186,7 +161,7 @@ pub(crate) async fn allowed_by_person(call: &ToolCall) -> Allow {
         match answer {
             // There is no always here.
             None | Some(Answer::Always) => {}
-            Some(answer) => return answer.allow(),
+            Some(answer) => return answer.word(),
         }
     }
 }

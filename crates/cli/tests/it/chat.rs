@@ -273,7 +273,7 @@ fn every_command_does_what_the_help_says() {
         "gave way to a summary by anthropic",
         // A fork, and another model.
         "this is session ",
-        "error: /model: a vendor and a model follow it",
+        "error: /model: \"openai\" is no model: one is written VENDOR/MODEL",
         "nothing was changed",
         "change to it? y or n\n> y\nopenai gpt-4.1 is asked from now on",
         "error: /go: the last turn has come to its end",
@@ -303,6 +303,28 @@ fn an_agent_goes_on_with_another_model_after_the_figures_were_told() {
     let lines = "One.\n/model openai gpt-4.1\ny\nTwo.\n/cost\n";
     let shown = place.chat(replies, &WHOM, lines);
     assert_has(&shown, &["Second.\n", "openai gpt-4.1: 1 request", "claude-sonnet-4-5: 1 request"]);
+}
+
+#[test]
+fn a_model_is_named_in_a_chat_as_in_the_settings_and_the_fall_backs_stay() {
+    let place = Place::new();
+    let settings = "[models]\nfast = \"openai/gpt-4.1-mini\"\n[vendors.own]\n\
+        family = \"openai-chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
+    let folder = place.0.path().join(".config/interleaf");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("interleaf.toml"), settings).unwrap();
+    let flags = [&WHOM[..], &["--fallback", "openai:gpt-4.1"]].concat();
+    let lines =
+        "/model fats\n/model own m1\n/model openai/gpt-5\n/model fast\n/todo add it\n/quit\n";
+    let shown = place.chat("[]", &flags, lines);
+    let parts = [
+        "error: /model: \"fats\" is no model",
+        "own m1 is asked from now on",
+        "openai gpt-5 is asked from now on",
+        "openai gpt-4.1-mini is asked from now on",
+        "if it gives no answer: openai gpt-4.1\n",
+    ];
+    assert_has(&shown, &parts);
 }
 
 #[test]

@@ -434,3 +434,19 @@ fn a_store_that_another_program_holds_is_waited_for() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(ended(&output)["end"], "completed");
 }
+
+#[test]
+fn the_limits_of_the_settings_hold_for_a_plan() {
+    let bench = diamond();
+    let mut begun = bench.begin(&["--yes", "--json"]);
+    let output = begun.env("INTERLEAF_MONEY", "0.000001").output().unwrap();
+    assert_eq!(output.status.code(), Some(10), "{}", text(&output.stderr));
+    assert_eq!(ended(&output)["end"], "out of budget: its limit of money");
+    // A flag says another.
+    let mut begun = bench.begin(&["--yes", "--json", "--money", "5"]);
+    let output = begun.env("INTERLEAF_MONEY", "0.000001").output().unwrap();
+    assert_eq!(ended(&output)["end"], "completed");
+    fs::write(bench.path("interleaf.toml"), "[limits]\nrounds = 1\n").unwrap();
+    let output = bench.begin(&["--yes", "--json"]).output().unwrap();
+    assert_eq!(ended(&output)["end"], "out of budget: its limit of rounds");
+}

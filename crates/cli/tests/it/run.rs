@@ -313,3 +313,62 @@ fn a_session_goes_on_as_it_was_run_and_where_it_was_run() {
     let ran: Vec<&Value> = records.iter().filter_map(|it| it["record"].get("body")).collect();
     assert!(ran.iter().all(|ran| ran["role"] == "You are a keeper."), "{ran:?}");
 }
+
+/// Has a model call `run` with a command, and gives what is told.
+#[cfg(unix)]
+fn commanded(folder: &std::path::Path, command: &str, set: &[(&str, &str)]) -> String {
+    let brain = folder.join("replies.json");
+    let call = serde_json::json!({"name": "run", "arguments": {"command": command}});
+    std::fs::write(&brain, serde_json::json!([{"calls": [call]}, "Done."]).to_string()).unwrap();
+    let brain = brain.to_str().unwrap();
+    let run = ["double", "--brain", brain, "--", PROGRAM, "run", "Look.", "--yes"];
+    let mut command = interleaf(&run);
+    command.args(["--vendor", "anthropic", "--model", "claude-sonnet-4-5"]);
+    command.env("INTERLEAF_STORE", format!("sqlite:{}", folder.join("s.db").display()));
+    command.current_dir(folder).env("HOME", folder).env_remove("XDG_CONFIG_HOME");
+    let done = command.envs(set.iter().copied()).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    text(&done.stderr)
+}
+
+#[test]
+#[cfg(unix)]
+fn a_command_that_an_agent_runs_is_handed_no_key_that_it_was_not_given() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join(".config/interleaf");
+    std::fs::create_dir_all(&folder).unwrap();
+    let settings = "[keys]\nopenai = { variable = \"WORK_KEY\" }\n\
+        [permissions]\nvariables = [\"GROQ_API_KEY\"]\n\
+        [vendors.own]\nfamily = \"openai-chat\"\nbase_url = \"http://127.0.0.1:1\"\n\
+        key_variable = \"OWN_KEY\"\n\
+        [mcp.files]\ncommand = \"true\"\nenv = { A = \"Bearer ${SERVER_KEY}\" }\n";
+    std::fs::write(folder.join("interleaf.toml"), settings).unwrap();
+    let names = ["WORK_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "OWN_KEY", "SERVER_KEY", "PLAIN"];
+    let set = names.map(|name| (name, "set"));
+    let command = names.map(|name| format!("{name}=${name}")).join(" ");
+    let told = commanded(scratch.path(), &format!("echo k=$ANTHROPIC_API_KEY {command}"), &set);
+    // The double has a key of its own for each vendor.
+    let handed = "k= WORK_KEY= GROQ_API_KEY=double MISTRAL_API_KEY= OWN_KEY= SERVER_KEY= PLAIN=set";
+    assert!(told.contains(handed), "{told}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_a_command_started_ends_with_it_though_there_is_no_program_that_kills() {
+    let scratch = tempfile::tempdir().unwrap();
+    let programs = scratch.path().join("programs");
+    std::fs::create_dir(&programs).unwrap();
+    for name in ["sh", "sleep"] {
+        let found = ["/bin", "/usr/bin"].map(|folder| std::path::Path::new(folder).join(name));
+        let found = found.iter().find(|path| path.exists()).unwrap();
+        std::os::unix::fs::symlink(found, programs.join(name)).unwrap();
+    }
+    let set = [("PATH", programs.to_str().unwrap())];
+    let told = commanded(scratch.path(), "sleep 60 & echo left $!", &set);
+    let (_, id) = told.split_once("] left ").unwrap();
+    let id = id.split(|c: char| !c.is_ascii_digit()).next().unwrap();
+    // Who is killed may be gone, or wait for somebody to ask for it.
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    assert!(stat.is_empty() || stat.contains(") Z "), "{id} runs: {stat}");
+    assert!(!told.contains("still runs"), "{told}");
+}

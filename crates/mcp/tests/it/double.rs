@@ -75,6 +75,9 @@ fn serve(notes: &Path) {
         eprintln!("the license has expired: {}", secret());
         std::process::exit(3);
     }
+    while notes.join("hangs-at-the-start").exists() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
     println!("\na line that is no message");
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };

@@ -3,7 +3,7 @@
 //! They run where the packages are: `INTERLEAF_MCP_NODE` names a folder with the packages of
 //! `tests/conformance/package.json`, and `INTERLEAF_MCP_PYTHON` a Python that has those of
 //! `tests/servers/requirements.txt`, as `.ci/run` makes both. Else the tests say that they are
-//! skipped.
+//! skipped, or fail if `INTERLEAF_REQUIRE_MCP` is set.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -21,6 +21,8 @@ const PYTHON: &str = "INTERLEAF_MCP_PYTHON";
 fn place(variable: &str) -> Option<PathBuf> {
     let place = std::env::var_os(variable).map(PathBuf::from);
     if place.is_none() {
+        let is_required = std::env::var_os("INTERLEAF_REQUIRE_MCP").is_some();
+        assert!(!is_required, "{variable} must say where the MCP servers are");
         eprintln!("skipped: no MCP servers here; {variable} says where they are");
     }
     place

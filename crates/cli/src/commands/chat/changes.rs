@@ -1,5 +1,6 @@
 //! Commands that change how the chat goes on: `/undo`, `/redo`, `/fork`, `/compact`, `/model`.
 
+use interleaf::Target;
 use interleaf::assemble::{Agent as Who, Recipe};
 use interleaf::conversation::{Operation, Span, Truncate};
 use interleaf::model::{Role, plural};
@@ -10,7 +11,6 @@ use super::input::Line;
 use super::{Chat, lost, title};
 use crate::failure::{Failure, Stop};
 use crate::lines::cut;
-use crate::reach::other;
 use crate::stopped::Wish;
 
 /// How much is shown of what was taken back.
@@ -122,11 +122,19 @@ impl Chat<'_> {
     /// Asks another model from now on, if the user still wants to.
     pub(super) fn model(&mut self, named: &str) -> Result<Next, Stop> {
         let words: Vec<&str> = named.split_whitespace().collect();
-        let [vendor, model] = words.as_slice() else {
-            let rule = "a vendor and a model follow it, such as /model openai gpt-5";
-            return Err(Failure::new("/model", rule).into());
+        let to = match words.as_slice() {
+            [named] => self.settings.target(named),
+            [vendor, model] => self.settings.model_of(vendor, model),
+            _ => Err("a model follows it: VENDOR MODEL, VENDOR/MODEL, or a name of [models] of \
+                      interleaf.toml"
+                .to_owned()),
         };
-        let to = other("/model", &format!("{vendor}:{model}"), self.target()?)?;
+        let mut to = to.map_err(|rule| Failure::new("/model", rule))?;
+        let Target { vendor: now, .. } = self.target()?;
+        if now.name == to.vendor.name {
+            // It is at the address that a flag may have named.
+            to.vendor = now.clone();
+        }
         let mut recipe = self.recipe()?;
         recipe.budget = Some(to.budget());
         let session = self.session.as_mut().ok_or_else(lost)?;
@@ -155,7 +163,16 @@ impl Chat<'_> {
             }
         });
         noted.map_err(|e| Failure::agent("/model", &e))?;
-        self.note(&format!("{vendor} {model} is asked from now on"))?;
+        let mut names = self.agent.targets().iter().map(|target| {
+            let Target { vendor, options, .. } = target;
+            format!("{} {}", vendor.name, options.model)
+        });
+        let first = names.next().unwrap_or_default();
+        let others = names.collect::<Vec<_>>().join(", ");
+        self.note(&format!("{first} is asked from now on"))?;
+        if !others.is_empty() {
+            self.note(&format!("if it gives no answer: {others}"))?;
+        }
         Ok(Next::Line)
     }
 
@@ -171,7 +188,7 @@ impl Chat<'_> {
             Err(e) => {
                 let again = self.opened.asked(interleaf::Session::open(store, id))?;
                 self.session = Some(again);
-                Err(Failure::agent("", &e))
+                Err(Failure::agent(&id.to_string(), &e))
             }
         }
     }

@@ -3,6 +3,8 @@
 use std::env::current_dir;
 use std::path::Path;
 
+use interleaf_agent::Standing;
+
 use super::Chat;
 use crate::commands::sessions::records::Changes;
 use crate::failure::{Failure, Stop};
@@ -31,7 +33,7 @@ pub(super) const COMMANDS: [(&str, &str, &str); 14] = [
     ("redo", "", "brings back what /undo took"),
     ("fork", "", "goes on in a copy; the session stays as it is"),
     ("compact", "", "has a summary take the place of what is old"),
-    ("model", "VENDOR MODEL", "changes the model, after showing what that costs"),
+    ("model", "MODEL", "changes the model, after showing what that costs"),
     ("go", "", "goes on with a turn that did not come to its end"),
     ("quit", "", "leaves"),
 ];
@@ -60,7 +62,7 @@ impl Chat<'_> {
             "fork" => self.fork(),
             "compact" => self.compact().map(|then| next = then),
             "model" => self.model(rest).map(|then| next = then),
-            "go" if self.is_open()? => return self.turn(None),
+            "go" if Standing::of(self.session_mut()?).goes_on() => return self.turn(None),
             "go" => Err(Failure::new("/go", "the last turn has come to its end").into()),
             "quit" | "exit" => return Ok(Next::Leave),
             _ => {

@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 
 use interleaf::Session;
 use interleaf::model::Message;
-use interleaf_agent::{End, Ended, Event, Handle, Run};
+use interleaf::store::SessionId;
+use interleaf_agent::{End, Ended, Event, Handle, Run, Standing};
 
 use super::commands::Next;
 #[cfg(unix)]
 use super::input::Typed;
 use super::telling::Telling;
-use super::{Chat, is_open, lost, title};
+use super::{Chat, lost, title};
 use crate::failure::{Failure, Stop};
 use crate::stopped::Wish;
 use crate::working::{Answer, Ask, given_up};
@@ -49,13 +50,13 @@ impl Chat<'_> {
         let runtime = self.opened.clone();
         let (over, is_stopped) = runtime.wait(async {
             let run = self.agent.start(&self.transport, session);
-            let run = run.map_err(|e| Failure::agent("", &e))?;
-            self.follow(run, &mut telling).await
+            let run = run.map_err(|e| Failure::agent(&id.to_string(), &e))?;
+            self.follow(run, &mut telling, id).await
         })?;
         self.summaries = self.summaries + telling.summaries;
         match over {
             Over::Ended(mut ended, unheard) => {
-                let goes_on = is_open(&mut ended.session);
+                let goes_on = Standing::of(&mut ended.session).goes_on();
                 let currency = self.transport.currency();
                 telling.end(&ended, goes_on, currency, self.output)?;
                 let is_over = ended.end == End::Completed && !is_stopped;
@@ -73,14 +74,19 @@ impl Chat<'_> {
                 telling.close(self.output)?;
                 self.note("stopped at once")?;
                 let opened = self.opened.wait(Session::open(store, id));
-                self.session = Some(opened.map_err(|e| Failure::session("", &e))?);
+                self.session = Some(opened.map_err(|e| Failure::session(&id.to_string(), &e))?);
             }
         }
         Ok(if is_stopped { Next::Stop } else { Next::Line })
     }
 
     /// Follows a run to its end. Tells whether the program is asked to end, too.
-    async fn follow(&mut self, mut run: Run, telling: &mut Telling) -> Result<(Over, bool), Stop> {
+    async fn follow(
+        &mut self,
+        mut run: Run,
+        telling: &mut Telling,
+        id: SessionId,
+    ) -> Result<(Over, bool), Stop> {
         let mut typed = Listener::of(self.input.is_terminal());
         let handle = run.handle();
         let mut waiting: VecDeque<Ask> = VecDeque::new();
@@ -148,7 +154,8 @@ impl Chat<'_> {
                 },
             }
         }
-        let ended = run.finish().await.map_err(|e| Failure::agent("", &e))?;
+        let ended = run.finish().await;
+        let ended = ended.map_err(|e| Failure::agent(&id.to_string(), &e))?;
         Ok((Over::Ended(Box::new(ended), unheard), is_stopped))
     }
 

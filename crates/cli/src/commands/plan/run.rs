@@ -10,10 +10,10 @@ use clap::ValueHint::{DirPath, FilePath};
 use interleaf::model::ToolCall;
 use interleaf::plan::{Language, Mode, Plan, PlanSettings};
 use interleaf::{Session, Target};
-use interleaf_agent::settings::{Permissions, Setting, Settings};
+use interleaf_agent::settings::{Ask, Guard, Origin, Setting, Settings, Word};
 use interleaf_agent::{
-    Allow, Boxed, Effect, Hook, KeptPlan, Limits, PlanEnd, PlanEnded, PlanRunner, Scene, StepEnd,
-    StepReport, Tool, Toolbox, tools,
+    Boxed, KeptPlan, Limits, PlanEnd, PlanEnded, PlanRunner, Scene, StepEnd, StepReport, Tool,
+    Toolbox, tools,
 };
 use interleaf_transport::{Amount, Transport};
 use serde_json::{Value, json};
@@ -40,10 +40,11 @@ EXAMPLES
   interleaf plan run --session 0199
   interleaf plan run --session 0199 --again count
 
-A step begins as soon as all that it depends on is done, several at once. It may call read, list,
-search, write, edit, run, the tools of the TODO list, useful information and notes, recall, and
-those of the MCP servers in interleaf.toml; a plan that declares one of them itself may ask for less than the tool takes. You are asked before
-a step changes something, unless [permissions] of interleaf.toml allow it or --yes is given.
+A step begins as soon as all that it depends on is done, several at once. Steps may call read, list,
+search, write, edit, run, the tools of the TODO list, useful information and notes, recall, and the
+tools of the MCP servers in interleaf.toml. A plan may declare one of these itself, with a narrower
+schema. You are asked before a step changes something, unless [permissions] of interleaf.toml allow
+it or --yes is given.
 
 All is kept in a session: --session goes on where it was, also after a kill. What was answered is
 not asked for again, and a step that changes something is not run twice: if it was started and
@@ -94,9 +95,9 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "DIR", value_hint = DirPath, help_heading = "API")]
     templates: Option<PathBuf>,
 
-    /// The most steps at the same time
-    #[arg(long, value_name = "N", default_value_t = 4, help_heading = "Limits")]
-    at_once: usize,
+    /// The most steps at the same time [default: 4]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    at_once: Option<usize>,
     /// The most requests [default: as many as the steps need]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     rounds: Option<u32>,
@@ -120,6 +121,7 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
     let settings = arguments.layer().over(arguments.place.settings()?);
+    let settings = arguments.reach.naming_key(settings);
     // What is wrong is told before a session is made.
     let settled = settings.targets().map_err(|e| Failure::misnamed(&e))?;
     if arguments.session.is_none() && settled.is_empty() {
@@ -128,7 +130,7 @@ pub(crate) fn run(
         return Err(Failure::new("--vendor", "name who is to be asked").hint(such).into());
     }
     let servers = servers(&settings)?;
-    let mut tools = offered();
+    let mut tools = offered(&settings);
     tools.extend(servers.iter().flat_map(Toolbox::tools));
     let plan = arguments.file.as_ref().map(|file| read(file, &tools, limit)).transpose()?;
     let templates = templates::load(arguments.templates.as_deref(), limit)?;
@@ -167,13 +169,11 @@ pub(crate) fn run(
     let board = Arc::new(Mutex::new(Board::new(&plan, arguments.json)));
     let at = (targets.clone(), arguments.place.places()?.folder);
     let runner = arguments.runner(&plan, kept.as_ref(), at).with_templates(templates);
+    let runner = runner.with_limits(limits(&settings));
     let mut permissions = settings.permissions();
     permissions.all = arguments.yes;
-    let runner = runner.with_tools(tools).with_hook(Person {
-        permissions,
-        board: board.clone(),
-        turn: tokio::sync::Mutex::new(()),
-    });
+    let person = Person { board: board.clone() };
+    let runner = runner.with_tools(tools).with_hook(Guard::new(permissions, person));
     let ended = opened.wait(async {
         let mut wishes = Wishes::listen();
         let mut run = runner.start(&transport, session).await?;
@@ -207,11 +207,12 @@ pub(crate) fn run(
 }
 
 /// The tools that steps may call.
-pub(super) fn offered() -> Vec<Arc<dyn Tool>> {
+pub(super) fn offered(settings: &Settings) -> Vec<Arc<dyn Tool>> {
     let remembering = tools::remembering().into_iter();
     // A plan has nothing to compact.
     let recall = remembering.filter(|tool| tool.spec().name.as_str() != "compact").collect();
-    [tools::reading(), tools::writing(), tools::keeping(), recall].concat()
+    let writing = tools::writing_without(settings.withheld());
+    [tools::reading(), writing, tools::keeping(), recall].concat()
 }
 
 /// Reads a plan whose steps call these tools; says every fault of it.
@@ -224,6 +225,17 @@ fn read(file: &Path, tools: &[Arc<dyn Tool>], limit: ByteCount) -> Result<Plan, 
         faults.for_each(|fault| say(fault.text()));
         first.unwrap_or_else(|| Failure::new(&input.name, "this is not a plan"))
     })
+}
+
+/// How much a plan may use. It makes as many requests as its steps need, unless somebody says
+/// another number: the usual one is that of an agent.
+fn limits(settings: &Settings) -> Limits {
+    let mut limits = settings.limits();
+    let is_usual = |set: &Setting<u32>| set.origin == Origin::Default;
+    if settings.limits.rounds.as_ref().is_none_or(is_usual) {
+        limits.rounds = None;
+    }
+    limits
 }
 
 fn locked(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
@@ -247,6 +259,11 @@ impl RunArguments {
     fn layer(&self) -> Settings {
         let flag = |name, said: &Option<String>| said.clone().map(|it| Setting::flag(name, it));
         let mut layer = Settings::default();
+        layer.limits.rounds = self.rounds.map(|it| Setting::flag("--rounds", it));
+        layer.limits.tokens = self.tokens.map(|it| Setting::flag("--tokens", it));
+        layer.limits.money = self.money.map(|it| Setting::flag("--money", it));
+        layer.limits.time = self.time.map(|it| Setting::flag("--time", it));
+        layer.limits.at_once = self.at_once.map(|it| Setting::flag("--at-once", it));
         layer.vendor = flag("--vendor", &self.vendor);
         layer.model = flag("--model", &self.model);
         let fallback = Some(self.fallback.clone()).filter(|named| !named.is_empty());
@@ -289,9 +306,6 @@ impl RunArguments {
         kept: Option<&KeptPlan>,
         (targets, folder): (Vec<Target>, PathBuf),
     ) -> PlanRunner {
-        let mut limits = Limits::default();
-        (limits.rounds, limits.tokens, limits.money) = (self.rounds, self.tokens, self.money);
-        (limits.time, limits.at_once) = (self.time, self.at_once);
         let settings = PlanSettings {
             mode: self.mode.or(kept.map(|kept| kept.mode)).unwrap_or_default(),
             language: self.lang,
@@ -300,7 +314,7 @@ impl RunArguments {
         };
         let runner = PlanRunner::new(plan.clone());
         let runner = targets.into_iter().fold(runner, PlanRunner::with_target);
-        let runner = runner.with_limits(limits).with_settings(settings);
+        let runner = runner.with_settings(settings);
         let runner = self.again.iter().fold(runner, |runner, step| runner.again(step));
         runner.in_folder(folder)
     }
@@ -404,33 +418,22 @@ fn step_json(step: &StepReport) -> Value {
     out
 }
 
-/// Asks whoever sits at the terminal, one thing at a time.
+/// Asks whoever sits at the terminal.
 struct Person {
-    permissions: Permissions,
     board: Arc<Mutex<Board>>,
-    turn: tokio::sync::Mutex<()>,
 }
 
-impl Hook for Person {
-    fn before_call<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        effect: Effect,
-        scene: &'a Scene,
-    ) -> Boxed<'a, Allow> {
+impl Ask for Person {
+    fn ask<'a>(&'a self, call: &'a ToolCall, _: &'a Scene) -> Boxed<'a, Word> {
         Box::pin(async move {
-            if !self.permissions.asks(call, effect, scene.folder()) {
-                return Allow::Run;
-            }
-            let _turn = self.turn.lock().await;
             locked(&self.board).pause();
             if stdin().is_terminal() {
                 // Its name says which step it is of.
                 say(format_args!("{}:", printable(call.id.as_str())));
             }
-            let allowed = allowed_by_person(call).await;
+            let word = allowed_by_person(call).await;
             locked(&self.board).resume();
-            allowed
+            word
         })
     }
 }
