@@ -31,8 +31,9 @@ use crate::{Effect, End, Event, Output, Tool};
 const SAME_ID: &str = "[This call was not run: another call of the same answer has the same id. \
     Make it again, by itself.]";
 
-/// The most results that are kept in one transaction.
-const MOST_AT_ONCE: usize = 256;
+/// The most results that are kept in one transaction. It goes over all calls of the answer, so
+/// that small ones would cost more than linear time.
+const MOST_AT_ONCE: usize = 8192;
 
 /// A call that has ended, and its place in the answer.
 struct Done {

@@ -11,9 +11,8 @@ use crate::{Output, Scene, ToolError, result};
 
 pub(super) const NAME: &str = "recall";
 pub(super) const WHAT: &str = "Gives a part of this conversation again that was shortened, \
-    cleared or summarised: a message by its id, all messages from one id up to another, those \
-    that hold some words, or, with none of these, a list of all messages with their ids. What a \
-    summary stands for, or was left out, is where that list begins.";
+    cleared, summarised or left out: a message by its id, all from one id up to another, those \
+    that hold some words, or, with none of these, a list of all messages, the oldest first.";
 pub(super) const COMPACT: &str =
     "Has the oldest part of this conversation replaced by a summary before the next request.";
 
@@ -37,7 +36,7 @@ pub(super) struct Recall {
     /// The id of a message.
     #[serde(default)]
     message: Option<String>,
-    /// The id of a later message, to get all from `message` up to this one.
+    /// The id of a later message: all up to that one are given.
     #[serde(default)]
     upto: Option<String>,
     /// From which character of that on; of a list, from which message on.

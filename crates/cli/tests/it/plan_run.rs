@@ -441,7 +441,7 @@ fn the_limits_of_the_settings_hold_for_a_plan() {
     let mut begun = bench.begin(&["--yes", "--json"]);
     let output = begun.env("INTERLEAF_MONEY", "0.000001").output().unwrap();
     assert_eq!(output.status.code(), Some(10), "{}", text(&output.stderr));
-    assert_eq!(ended(&output)["end"], "out of budget: its limit of money");
+    assert_eq!(ended(&output)["end_in_words"], "out of budget: its limit of money");
     // A flag says another.
     let mut begun = bench.begin(&["--yes", "--json", "--money", "5"]);
     let output = begun.env("INTERLEAF_MONEY", "0.000001").output().unwrap();
