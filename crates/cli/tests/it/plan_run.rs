@@ -448,5 +448,5 @@ fn the_limits_of_the_settings_hold_for_a_plan() {
     assert_eq!(ended(&output)["end"], "completed");
     fs::write(bench.path("interleaf.toml"), "[limits]\nrounds = 1\n").unwrap();
     let output = bench.begin(&["--yes", "--json"]).output().unwrap();
-    assert_eq!(ended(&output)["end"], "out of budget: its limit of rounds");
+    assert_eq!(ended(&output)["end_in_words"], "out of budget: its limit of rounds");
 }
