@@ -18,7 +18,7 @@ use interleaf::assemble::{Agent as Who, Recipe};
 use interleaf::conversation::Conversation;
 use interleaf::model::{self, ContextKind, Finish, Message, Role, Spent, ToolCall};
 use interleaf::wire::Delta;
-use interleaf::{Next, Session, Target, store};
+use interleaf::{ErrorKind as SessionErrorKind, Next, Session, Target, store};
 use interleaf_transport::{Answer, Asking, CompactionDone, ErrorKind, Transport};
 use tokio::sync::{Semaphore, mpsc};
 use tracing::Instrument as _;
@@ -87,8 +87,16 @@ pub(crate) struct Failed {
 
 impl Failed {
     fn of(session: Option<&interleaf::Error>, why: String) -> Self {
-        let store = session.and_then(interleaf::Error::as_store);
-        Self { why, store: store.map(store::Error::kind) }
+        let store = session.and_then(|error| match error.kind() {
+            SessionErrorKind::Overtaken => Some(store::ErrorKind::Conflict),
+            _ => error.as_store().map(store::Error::kind),
+        });
+        Self { why, store }
+    }
+
+    /// What a sub-agent could not do because another run works on the session.
+    pub(crate) fn overtaken(why: String) -> Self {
+        Self { why, store: Some(store::ErrorKind::Conflict) }
     }
 }
 
@@ -230,6 +238,7 @@ impl Course {
         if let Some(limit) = self.scene.0.tally.reached() {
             return Ok(Some(End::OutOfBudget(limit)));
         }
+        self.tell_left_behind().await?;
         // On the heap: what makes a request and sends it is large.
         Box::pin(self.ask()).await
     }
@@ -347,6 +356,14 @@ impl Course {
                 }
                 self.tell_compacted(error.compactions());
                 scene.0.tally.note_texts(error.lost_summaries());
+                let refused = error.session().filter(|it| it.kind() == SessionErrorKind::Overtaken);
+                if let Some(refused) = refused {
+                    // What the other run said may be the last word: then there is nothing to do.
+                    let end = self.said_all().await;
+                    return end
+                        .map(Some)
+                        .ok_or_else(|| Failed::of(Some(refused), refused.to_string()));
+                }
                 let broke_off = matches!(error.kind(), ErrorKind::Cut | ErrorKind::Timeout(_));
                 if broke_off && error.kept().is_some() && self.n_broken < MOST_BROKEN {
                     self.n_broken += 1;
@@ -509,7 +526,7 @@ impl Course {
 /// may be another thing now.
 fn is_overtaken(error: &interleaf_transport::Error) -> bool {
     let refused = error.session().map(interleaf::Error::kind);
-    error.kind() == ErrorKind::Waiting || refused == Some(interleaf::ErrorKind::Conflict)
+    error.kind() == ErrorKind::Waiting || refused == Some(SessionErrorKind::Conflict)
 }
 
 /// Whether a request went out, though there is no answer.
