@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll;
 
-use interleaf::assemble::{Agent as Who, Recipe};
+use interleaf::assemble::{Agent as Who, Amount, Recipe, Share};
 use interleaf::conversation::Conversation;
 use interleaf::model::{self, ContextKind, Finish, Message, Role, Spent, ToolCall};
 use interleaf::wire::Delta;
@@ -38,6 +38,9 @@ const MOST_BROKEN: u32 = 2;
 
 /// How often in a row another writer may be first.
 const MOST_CONFLICTS: u32 = 16;
+
+/// What the context may take of a request if nobody has said it.
+const MOST_CONTEXT: Amount = Amount::Percent(50);
 
 /// A run of an agent, from the inside.
 pub(crate) struct Course {
@@ -486,6 +489,10 @@ impl Course {
         recipe.tools = self.offered(&had).into();
         for hook in self.agent.hooks.clone() {
             hook.before_request(&mut recipe, &self.scene).await;
+        }
+        if recipe.budget.is_some() && recipe.shares.context == Share::default() {
+            // A file in view or a TODO list may grow until no request can be made any more.
+            recipe.shares.context.max = Some(MOST_CONTEXT);
         }
         Ok(recipe)
     }
