@@ -187,6 +187,20 @@ impl Course {
         self
     }
 
+    /// Tells for which models the limit of money cannot hold.
+    fn tell_unpriced(&self) {
+        if !self.scene.0.tally.limits_money() {
+            return;
+        }
+        let names = self.targets.iter().map(|it| (it.vendor.name.as_str(), &*it.options.model));
+        let unknown = names.filter(|(vendor, model)| !self.transport.knows_price(vendor, model));
+        let unknown: Vec<String> =
+            unknown.map(|(vendor, model)| format!("{vendor}/{model}")).collect();
+        if !unknown.is_empty() {
+            self.scene.tell(Event::Unpriced(unknown));
+        }
+    }
+
     /// Runs until it ends. A hook or a source that breaks ends it too.
     pub(crate) async fn run(mut self) -> Outcome {
         let session = self.scene.session().await.id().to_string();
@@ -214,6 +228,7 @@ impl Course {
     }
 
     async fn rounds(&mut self) -> (End, Option<store::ErrorKind>) {
+        self.tell_unpriced();
         loop {
             match self.round().await {
                 Ok(None) => {}
