@@ -14,12 +14,13 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use interleaf::Session;
 use interleaf::assemble::Agent as Who;
-use interleaf::model::{Message, ToolCall};
+use interleaf::model::{Message, Role, ToolCall};
 use tokio::sync::mpsc;
 
 use crate::again::{Again, is_busy, written};
@@ -68,8 +69,13 @@ impl Course {
             CallEnd::Told(output) => (output, None),
             CallEnd::Stopped(output, end) => (output, Some(end)),
         };
+        let sends = self.agent.sends(call.name.as_str());
+        if sends && self.scene.0.overtaken.load(Ordering::Relaxed) {
+            // The report is the other run's to give.
+            return Err(Failed::overtaken(output.text));
+        }
         // The result of a call that sent an agent has how that one ended.
-        if self.agent.sends(call.name.as_str()) && output.end.is_none() {
+        if sends && output.end.is_none() {
             output.end = Some(stopped.unwrap_or_else(|| End::Failed(output.text.clone())));
         }
         Ok(Done { at, call, output })
@@ -120,6 +126,15 @@ impl Course {
                 Ok(()) => return Ok(true),
             }
         }
+    }
+
+    /// Says of calls that nobody waits for any more that they were started.
+    pub(crate) async fn tell_left_behind(&self) -> Result<(), Failed> {
+        let left = left_behind(&*self.scene.session().await, self.scene.who());
+        for call in left {
+            self.keep(&call, &failure(STARTED)).await?;
+        }
+        Ok(())
     }
 
     /// Keeps results until no more come.
@@ -198,13 +213,13 @@ impl Course {
         if let Err(error) = kept {
             // Another run may have answered it, such as one that was dropped while it wrote.
             session.refresh().await?;
-            let call = told.as_result().map(|result| &result.call);
-            let heard = session.conversation().visible().rev().filter(|it| who.hears(it));
-            // That run may have gone on since then.
-            let since = heard.take_while(|it| !it.calls().any(|other| Some(&other.id) == call));
-            let mut results = since.filter_map(|message| message.as_result());
-            if !results.any(|result| Some(&result.call) == call) {
-                return Err(error.into());
+            match fate(&session, who, call) {
+                Fate::Answered => {}
+                // That run went on without it: a request shows it where its call stands.
+                Fate::Unanswered if !is_busy(&error) => {
+                    written!(*session, session.append(told.clone()));
+                }
+                Fate::Unanswered | Fate::Gone => return Err(error.into()),
             }
         }
         drop(session);
@@ -242,6 +257,37 @@ pub(crate) fn caller(session: &Session, who: &Who, call: &ToolCall) -> Option<u3
     };
     let message = conversation.visible().rev().find(makes)?;
     conversation.find(&message.id)
+}
+
+/// What became of a call.
+enum Fate {
+    Answered,
+    Unanswered,
+    /// It is no longer visible.
+    Gone,
+}
+
+fn fate(session: &Session, who: &Who, call: &ToolCall) -> Fate {
+    for said in session.conversation().visible().rev().filter(|it| who.hears(it)) {
+        if said.as_result().is_some_and(|result| result.call == call.id) {
+            return Fate::Answered;
+        }
+        if said.calls().any(|other| other.id == call.id) {
+            return Fate::Unanswered;
+        }
+    }
+    Fate::Gone
+}
+
+/// The calls of the last answer that were started and have no result, though something else was
+/// said since: a request would not say of them that they may have taken effect.
+fn left_behind(session: &Session, who: &Who) -> Vec<ToolCall> {
+    let heard = || session.conversation().visible().rev().filter(|it| who.hears(it));
+    let Some(last) = heard().find(|said| said.role() == Role::Assistant) else { return Vec::new() };
+    let is_left = |call: &&ToolCall| {
+        matches!(fate(session, who, call), Fate::Unanswered) && is_started(session, who, call)
+    };
+    last.calls().filter(is_left).cloned().collect()
 }
 
 fn is_started(session: &Session, who: &Who, call: &ToolCall) -> bool {

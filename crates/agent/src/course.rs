@@ -14,11 +14,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll;
 
-use interleaf::assemble::{Agent as Who, Recipe};
+use interleaf::assemble::{Agent as Who, Amount, Recipe, Share};
 use interleaf::conversation::Conversation;
 use interleaf::model::{self, ContextKind, Finish, Message, Role, Spent, ToolCall};
 use interleaf::wire::Delta;
-use interleaf::{Next, Session, Target, store};
+use interleaf::{ErrorKind as SessionErrorKind, Next, Session, Target, store};
 use interleaf_transport::{Answer, Asking, CompactionDone, ErrorKind, Transport};
 use tokio::sync::{Semaphore, mpsc};
 use tracing::Instrument as _;
@@ -38,6 +38,9 @@ const MOST_BROKEN: u32 = 2;
 
 /// How often in a row another writer may be first.
 const MOST_CONFLICTS: u32 = 16;
+
+/// What the context may take of a request if nobody has said it.
+const MOST_CONTEXT: Amount = Amount::Percent(50);
 
 /// A run of an agent, from the inside.
 pub(crate) struct Course {
@@ -87,8 +90,16 @@ pub(crate) struct Failed {
 
 impl Failed {
     fn of(session: Option<&interleaf::Error>, why: String) -> Self {
-        let store = session.and_then(interleaf::Error::as_store);
-        Self { why, store: store.map(store::Error::kind) }
+        let store = session.and_then(|error| match error.kind() {
+            SessionErrorKind::Overtaken => Some(store::ErrorKind::Conflict),
+            _ => error.as_store().map(store::Error::kind),
+        });
+        Self { why, store }
+    }
+
+    /// What a sub-agent could not do because another run works on the session.
+    pub(crate) fn overtaken(why: String) -> Self {
+        Self { why, store: Some(store::ErrorKind::Conflict) }
     }
 }
 
@@ -176,6 +187,20 @@ impl Course {
         self
     }
 
+    /// Tells for which models the limit of money cannot hold.
+    fn tell_unpriced(&self) {
+        if !self.scene.0.tally.limits_money() {
+            return;
+        }
+        let names = self.targets.iter().map(|it| (it.vendor.name.as_str(), &*it.options.model));
+        let unknown = names.filter(|(vendor, model)| !self.transport.knows_price(vendor, model));
+        let unknown: Vec<String> =
+            unknown.map(|(vendor, model)| format!("{vendor}/{model}")).collect();
+        if !unknown.is_empty() {
+            self.scene.tell(Event::Unpriced(unknown));
+        }
+    }
+
     /// Runs until it ends. A hook or a source that breaks ends it too.
     pub(crate) async fn run(mut self) -> Outcome {
         let session = self.scene.session().await.id().to_string();
@@ -203,6 +228,7 @@ impl Course {
     }
 
     async fn rounds(&mut self) -> (End, Option<store::ErrorKind>) {
+        self.tell_unpriced();
         loop {
             match self.round().await {
                 Ok(None) => {}
@@ -230,6 +256,7 @@ impl Course {
         if let Some(limit) = self.scene.0.tally.reached() {
             return Ok(Some(End::OutOfBudget(limit)));
         }
+        self.tell_left_behind().await?;
         // On the heap: what makes a request and sends it is large.
         Box::pin(self.ask()).await
     }
@@ -347,6 +374,14 @@ impl Course {
                 }
                 self.tell_compacted(error.compactions());
                 scene.0.tally.note_texts(error.lost_summaries());
+                let refused = error.session().filter(|it| it.kind() == SessionErrorKind::Overtaken);
+                if let Some(refused) = refused {
+                    // What the other run said may be the last word: then there is nothing to do.
+                    let end = self.said_all().await;
+                    return end
+                        .map(Some)
+                        .ok_or_else(|| Failed::of(Some(refused), refused.to_string()));
+                }
                 let broke_off = matches!(error.kind(), ErrorKind::Cut | ErrorKind::Timeout(_));
                 if broke_off && error.kept().is_some() && self.n_broken < MOST_BROKEN {
                     self.n_broken += 1;
@@ -470,6 +505,10 @@ impl Course {
         for hook in self.agent.hooks.clone() {
             hook.before_request(&mut recipe, &self.scene).await;
         }
+        if recipe.budget.is_some() && recipe.shares.context == Share::default() {
+            // A file in view or a TODO list may grow until no request can be made any more.
+            recipe.shares.context.max = Some(MOST_CONTEXT);
+        }
         Ok(recipe)
     }
 
@@ -509,7 +548,7 @@ impl Course {
 /// may be another thing now.
 fn is_overtaken(error: &interleaf_transport::Error) -> bool {
     let refused = error.session().map(interleaf::Error::kind);
-    error.kind() == ErrorKind::Waiting || refused == Some(interleaf::ErrorKind::Conflict)
+    error.kind() == ErrorKind::Waiting || refused == Some(SessionErrorKind::Conflict)
 }
 
 /// Whether a request went out, though there is no answer.

@@ -33,6 +33,8 @@ pub enum Event {
     Compacted(Box<CompactionDone>),
     /// A compaction that was asked for was not done, and why.
     NotCompacted(String),
+    /// The limit of money cannot hold for these models, because their prices are not known.
+    Unpriced(Vec<String>),
     /// Tools joined while it runs, such as those of a server that was reached late.
     Joined(Vec<String>),
     /// Tools of a toolbox are not offered, because the API takes no more.
@@ -79,6 +81,12 @@ impl fmt::Display for Event {
             Self::Heard(text) => write!(f, "heard: {}", line(text)),
             Self::Compacted(done) => write!(f, "compacted: {}", line(&done.to_string())),
             Self::NotCompacted(why) => write!(f, "not compacted: {}", line(why)),
+            Self::Unpriced(models) => write!(
+                f,
+                "the limit of money does not hold for {}: no price is known; `[price]` or --price \
+                 says one",
+                line(&models.join(", "))
+            ),
             Self::Joined(tools) => write!(f, "tools joined: {}", line(&tools.join(", "))),
             Self::LeftOut { toolbox, n_tools, most } => write!(
                 f,

@@ -17,7 +17,7 @@ pub struct Limits {
     pub rounds: Option<u32>,
     /// Tokens, sent and made.
     pub tokens: Option<u64>,
-    /// Money, as far as prices are known.
+    /// Money, as far as prices are known; a run tells for which models they are not.
     pub money: Option<Amount>,
     /// Time.
     pub time: Option<Duration>,
@@ -209,6 +209,11 @@ impl Tally {
         let own = self.limits.time.and_then(|time| self.began.checked_add(time));
         let above = self.above.as_ref().and_then(|above| above.deadline());
         [own, above].into_iter().flatten().min()
+    }
+
+    /// Whether this run, or one above it, has a limit of money.
+    pub(crate) fn limits_money(&self) -> bool {
+        self.limits.money.is_some() || self.above.as_ref().is_some_and(|above| above.limits_money())
     }
 
     pub(crate) fn limits(&self) -> &Limits {

@@ -113,6 +113,7 @@ impl Agent {
             above: Vec::new(),
             tally: tally.clone(),
             compacts: AtomicBool::new(false),
+            overtaken: AtomicBool::new(false),
         }));
         Ok((Course::new(self, transport, self.targets.clone(), scene, &[])?, tally))
     }

@@ -29,6 +29,8 @@ pub(crate) struct Props {
     pub(crate) tally: Arc<Tally>,
     /// Whether a tool asked for a compaction.
     pub(crate) compacts: AtomicBool,
+    /// Whether another run works on what an agent that was sent works on.
+    pub(crate) overtaken: AtomicBool,
 }
 
 impl Scene {

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use interleaf::assemble::Agent as Who;
 use interleaf::model::{self, AgentName, Message, ToolCall};
+use interleaf::store::ErrorKind;
 use interleaf::{Session, Target};
 use interleaf_transport::Transport;
 use schemars::JsonSchema;
@@ -96,6 +97,7 @@ impl SubAgent {
             above: above.0.above.iter().chain([&above.0.name]).cloned().collect(),
             tally: Arc::new(Tally::new(self.agent.limits.clone(), Some(above.0.tally.clone()))),
             compacts: AtomicBool::new(false),
+            overtaken: AtomicBool::new(false),
         }));
         let listener = above.clone();
         let told = name.to_string();
@@ -114,7 +116,10 @@ impl SubAgent {
         let course = Course::new(&self.agent, &self.transport, targets, scene.clone(), guards)
             .map_err(|error| ToolError::new(error.to_string()))?;
         // On the heap: a sub-agent may send one too.
-        let Outcome { end, text, .. } = Box::pin(course.run()).await;
+        let Outcome { end, text, store_refused, .. } = Box::pin(course.run()).await;
+        if store_refused == Some(ErrorKind::Conflict) {
+            above.0.overtaken.store(true, Ordering::Relaxed);
+        }
         store_end(&scene, &who, &end).await?;
         drop(scene);
         // All that it told comes before its result.

@@ -20,6 +20,7 @@ enum Repr {
     Record { kind: interleaf_store::RecordKind, key: String, reason: String },
     Rule(String),
     NoRoom(String),
+    Overtaken,
     TooShort { session: interleaf_store::SessionId, len: u64, asked: u64 },
 }
 
@@ -37,6 +38,8 @@ pub enum ErrorKind {
     NotFound,
     /// Another writer was first; [`Error::current`] says how far the session is.
     Conflict,
+    /// Another run of the same agent has answered since the request was made.
+    Overtaken,
     /// The store cannot be used; [`Error::as_store`] says why.
     Store,
 }
@@ -85,6 +88,10 @@ impl Error {
 
     pub(crate) fn no_room(figures: impl Into<String>) -> Self {
         Self(Box::new(Repr::NoRoom(figures.into())))
+    }
+
+    pub(crate) fn overtaken() -> Self {
+        Self(Box::new(Repr::Overtaken))
     }
 
     pub(crate) fn too_short(session: interleaf_store::SessionId, len: u64, asked: u64) -> Self {
@@ -139,6 +146,7 @@ impl Error {
             }
             Repr::NoRoom(_) => ErrorKind::TooLarge,
             Repr::Assemble(_) => ErrorKind::Invalid,
+            Repr::Overtaken => ErrorKind::Overtaken,
             Repr::Wire(_) => ErrorKind::Wire,
             Repr::Conversation(_) | Repr::Form(_) | Repr::Rule(_) | Repr::Input(_) => {
                 ErrorKind::Invalid
@@ -174,6 +182,9 @@ impl fmt::Display for Error {
                 write!(f, "the {kind} {key:?} of the session is damaged ({way_out}): {reason}")
             }
             Repr::Rule(rule) | Repr::NoRoom(rule) => f.write_str(rule),
+            Repr::Overtaken => {
+                f.write_str("another run works on this session: go on when it has ended")
+            }
             Repr::Input(fault) => fault.fmt(f),
             Repr::TooShort { session, len, asked } => {
                 write!(f, "session {session} ends at event {len}, before {asked}")
@@ -194,6 +205,7 @@ impl std::error::Error for Error {
             Repr::Input(_)
             | Repr::Rule(_)
             | Repr::NoRoom(_)
+            | Repr::Overtaken
             | Repr::Record { .. }
             | Repr::TooShort { .. } => None,
         }

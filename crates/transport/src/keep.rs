@@ -95,7 +95,12 @@ async fn keep(
     if reply.finish == Finish::Cut && is_empty(reply) {
         return note_usage(session, reply).await.map(|()| None);
     }
-    patiently!(session.take(reply.clone()).await).map(Some)
+    let taken = patiently!(session.take(reply.clone()).await);
+    if taken.as_ref().is_err_and(|error| error.kind() == interleaf::ErrorKind::Overtaken) {
+        // It was paid for all the same.
+        note_usage(session, reply).await?;
+    }
+    taken.map(Some)
 }
 
 /// Notes what an answer cost of which nothing else is kept.

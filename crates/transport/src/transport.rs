@@ -185,6 +185,11 @@ impl Transport {
         Some(rates.price(&Spent::from(reply.usage?)))
     }
 
+    /// Whether it is known what tokens of a model cost.
+    pub fn knows_price(&self, vendor: &str, model: &str) -> bool {
+        self.0.prices.of(vendor, model).is_some()
+    }
+
     /// The sign of the money that prices are in: `$` for list prices. None, if rates were set:
     /// those may be in any.
     pub fn currency(&self) -> &'static str {

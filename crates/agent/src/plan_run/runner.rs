@@ -184,6 +184,7 @@ impl PlanRunner {
             above: Vec::new(),
             tally: tally.clone(),
             compacts: AtomicBool::new(false),
+            overtaken: AtomicBool::new(false),
         }));
         let course = Arc::new(Course {
             plan: self.plan.clone(),

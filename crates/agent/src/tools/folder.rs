@@ -24,9 +24,35 @@ pub(super) fn not_too_large(path: &str, size: u64) -> Result<(), ToolError> {
 /// The most bytes of a path, on most systems.
 const LONGEST: usize = 4_096;
 
-/// Files and folders that say what an agent may do. What may write otherwise may not write these
-/// unasked: an agent would allow itself the rest.
-const OWN: [&str; 6] = ["interleaf.toml", ".interleaf", ".claude", ".opencode", ".codex", ".git"];
+/// Files and folders that say what an agent is or may do, or that other programs run commands of
+/// by themselves. What may write otherwise may not write these unasked: an agent would allow itself
+/// the rest. What somebody has to start, such as a Makefile, is not among them.
+const OWN: &[&str] = &[
+    // Of agents: permissions, roles, servers to start.
+    "interleaf.toml",
+    ".interleaf",
+    "AGENTS.md",
+    "CLAUDE.md",
+    ".claude",
+    ".mcp.json",
+    ".opencode",
+    "opencode.json",
+    "opencode.jsonc",
+    ".codex",
+    ".cursor",
+    // Of repositories: hooks, and programs that their settings name.
+    ".git",
+    ".hg",
+    ".svn",
+    ".jj",
+    ".husky",
+    // Of editors and shells: what runs when a folder is opened or entered.
+    ".vscode",
+    ".idea",
+    ".zed",
+    ".devcontainer",
+    ".envrc",
+];
 
 /// Where a path leads to when its links are followed.
 struct Place {
@@ -48,7 +74,7 @@ pub(super) fn to_write(scene: &Scene, path: &str) -> Result<PathBuf, ToolError> 
     if place.is_by_link && place.is_own() && !names_own(path) {
         let own = told(scene, &place.path);
         return Err(ToolError::new(format!(
-            "{path:?} leads to {own}, which says what an agent may do: name that itself"
+            "{path:?} leads to {own}, which is written by its own name alone: name that"
         )));
     }
     Ok(place.path)

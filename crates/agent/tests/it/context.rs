@@ -1,12 +1,12 @@
 //! Context that is fresh in every request.
 
-use interleaf::assemble::ContextText;
+use interleaf::assemble::{Budget, ContextText, Part, Shares};
 use interleaf::model::ContextKind;
 use interleaf_agent::{Agent, Boxed, ContextSource, End, Scene, ToolError, Unread, tools};
-use interleaf_doubles::{Answer, Asked};
+use interleaf_doubles::{Answer, Asked, Double};
 use serde_json::json;
 
-use crate::world::{FAMILIES, agent, double, n_said, says, session, target, transport};
+use crate::world::{FAMILIES, agent, changing, double, n_said, says, session, target, transport};
 
 /// Writes its TODO list, does an item, and ends.
 fn planner(asked: &Asked) -> Answer {
@@ -105,4 +105,71 @@ async fn a_source_of_ones_own_is_asked_for_every_request() {
         .map(|(n, asked)| says(asked, &format!("the count is {}", n + 1)))
         .collect();
     assert_eq!(seen, [true, true, false, true]);
+}
+
+#[tokio::test]
+async fn a_file_in_view_that_grows_to_megabytes_is_shown_in_part_and_the_run_goes_on() {
+    let double = double(|asked: &Asked| match n_said(asked) {
+        0 => {
+            let file = json!({"path": "a.log", "note": "What happens."});
+            Answer::new().with_call("info_add", &file)
+        }
+        1 => Answer::new().with_call("grow", &json!({"name": "a"})),
+        _ => Answer::text("Done."),
+    })
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.log");
+    std::fs::write(&path, "It begins.\n").unwrap();
+    let grow = changing("grow", move |_, _| {
+        let lines: String = (2..100_000).map(|n| format!("Line {n} of the log.\n")).collect();
+        let written = std::fs::write(&path, format!("It begins.\n{lines}It ends.\n"));
+        async move {
+            written?;
+            Ok("grown".into())
+        }
+    });
+    let mut agent = agent(&double).in_folder(folder.path()).with_tool(grow);
+    for tool in tools::keeping() {
+        agent = agent.with_shared_tool(tool);
+    }
+    let ended = agent.run(&transport(), session().await, "Go.").await.unwrap();
+    assert_eq!(ended.end, End::Completed);
+    let requests = double.requests();
+    let last = requests.last().unwrap().asked.as_ref().unwrap();
+    let info = last.texts().find(|text| text.contains("What happens.")).unwrap();
+    assert!(info.len() < 40_000, "{} bytes", info.len());
+    for said in
+        ["It begins.", "Line 2 of", "Line 99999 of", "It ends.", "left out here, in the lines"]
+    {
+        assert!(info.contains(said), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_todo_list_beyond_half_of_the_window_gives_way_unless_shares_say_otherwise() {
+    let double = double(|_: &Asked| Answer::text("Done.")).await;
+    let agent = agent(&double).with_budget(Budget::of_window(20_000));
+    let long = || async {
+        let mut session = session().await;
+        for n in 0..200 {
+            let item = format!("wind clock {n}, {}", "and look at its wheels ".repeat(30));
+            session.todo().add(&item).await.unwrap();
+        }
+        session
+    };
+    let shown = |double: &Double| {
+        let requests = double.requests();
+        let last = requests.last().unwrap().asked.as_ref().unwrap();
+        assert!(says(last, "wind clock 0,") && says(last, "wind clock 199,"));
+        last.texts().map(|text| text.matches("wind clock").count()).sum::<usize>()
+    };
+    let ended = agent.run(&transport(), long().await, "Go.").await.unwrap();
+    assert_eq!(ended.end, End::Completed);
+    let half = shown(&double);
+    // Whoever sets a share of the context has it as it is set.
+    let more = agent.with_shares(Shares::new().with(Part::Context, "..80%".parse().unwrap()));
+    more.run(&transport(), long().await, "Go.").await.unwrap();
+    let more = shown(&double);
+    assert!(half < more && more < 200, "{half}, {more}");
 }

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
-use interleaf_agent::{End, Limit, Limits};
+use interleaf::Session;
+use interleaf::model::Message;
+use interleaf::wire::Family;
+use interleaf_agent::{Agent, End, Event, Limit, Limits};
 use interleaf_doubles::{Answer, Asked};
 use serde_json::json;
 
-use crate::world::{agent, changing, double, echo, session, transport};
+use crate::world::{agent, changing, double, echo, events, session, target, transport};
 
 fn endless(_: &Asked) -> Answer {
     Answer::text("And again.").with_call("echo", &json!({"name": "a"}))
@@ -51,4 +54,33 @@ async fn the_limit_of_time_ends_a_call_that_runs_and_an_answer_that_comes() {
     let agent_that_waits = agent(&silent).with_limits(limits());
     let ended = agent_that_waits.run(&transport(), session().await, "Go.").await.unwrap();
     assert_eq!(ended.end, End::OutOfBudget(Limit::Time));
+}
+
+#[tokio::test]
+async fn a_limit_of_money_that_cannot_hold_is_told_at_the_start() {
+    let double = double(|_: &Asked| Answer::text("Done.")).await;
+    let mut unknown = target(Family::Anthropic, &double);
+    unknown.options.model = "claude-of-my-own".into();
+    let unpriced = async |agent: Agent| {
+        let mut run = agent.start(&transport(), told_to_go().await).unwrap();
+        let told = events(&mut run).await;
+        let mut told = told.into_iter().filter_map(|event| match event {
+            Event::Unpriced(models) => Some(models),
+            _ => None,
+        });
+        (told.next(), told.next())
+    };
+    let limits = limited(|limits| limits.money = Some("1".parse().unwrap()));
+    let limited = agent(&double).with_limits(limits);
+    assert_eq!(unpriced(limited.clone()).await, (None, None));
+    let told = vec!["anthropic/claude-of-my-own".to_owned()];
+    assert_eq!(unpriced(limited.with_target(unknown.clone())).await, (Some(told), None));
+    // Without a limit there is nothing to tell.
+    assert_eq!(unpriced(agent(&double).with_target(unknown)).await, (None, None));
+}
+
+async fn told_to_go() -> Session {
+    let mut session = session().await;
+    session.append(Message::user("Go.")).await.unwrap();
+    session
 }

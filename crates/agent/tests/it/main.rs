@@ -27,4 +27,5 @@ mod spent;
 mod sub_agents;
 mod together;
 mod tools;
+mod two_runs;
 mod world;

@@ -458,7 +458,14 @@ fn what_says_what_an_agent_may_do_is_not_written_unasked() {
     link("interleaf.toml", "settings.txt");
     link("src", "code");
     link("cfg", "again");
-    for path in ["src/main.rs", "code/lib.rs", "code/new/file", "a/b"] {
+    for path in [
+        "src/main.rs",
+        "code/lib.rs",
+        "code/new/file",
+        "a/b",
+        ".github/workflows/a.yml",
+        "Makefile",
+    ] {
         assert!(!asks(path), "{path}");
     }
     for path in [
@@ -474,6 +481,17 @@ fn what_says_what_an_agent_may_do_is_not_written_unasked() {
         "src/notes/agents/a.md",
         "code/notes/new",
         "settings.txt",
+        // What says what an agent is, and what other programs run by themselves.
+        "AGENTS.md",
+        "src/claude.md",
+        ".hg/hgrc",
+        ".jj/repo/config.toml",
+        ".svn/x",
+        ".husky/pre-commit",
+        "src/.vscode/tasks.json",
+        ".idea/x.xml",
+        ".envrc",
+        ".mcp.json",
         // Some file systems take no note of what shows nothing.
         ".g\u{200c}it/config",
         // A repository that is not called `.git`.

@@ -257,7 +257,7 @@ async fn what_says_what_an_agent_may_do_is_written_by_its_own_name_alone() {
         ],
     )
     .await;
-    let rule = "\"cfg\" leads to .git/config, which says what an agent may do: name that itself";
+    let rule = "\"cfg\" leads to .git/config, which is written by its own name alone: name that";
     assert_eq!(said[..2], [rule, rule]);
     assert!(said[2].contains("leads to .git/hooks/pre-commit"), "{}", said[2]);
     assert_eq!(said[3], ".git/config: replaced once");

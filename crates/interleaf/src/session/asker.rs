@@ -149,6 +149,15 @@ impl Asked {
     fn of(request: SentRequest) -> Self {
         let Told { prefix, names, .. } = Told::by(&request);
         let SentRequest { no, seq, vendor, model, .. } = request;
-        Self { number: no, event: Some(seq), vendor, model, prefix, names, counted: None }
+        Self {
+            number: no,
+            event: Some(seq),
+            log_len: None,
+            vendor,
+            model,
+            prefix,
+            names,
+            counted: None,
+        }
     }
 }

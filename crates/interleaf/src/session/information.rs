@@ -5,6 +5,7 @@
 
 mod files;
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -22,6 +23,10 @@ use crate::Error;
 
 /// This many of the newest ranges are shown.
 const SHOWN: usize = 100;
+
+/// The most bytes of one range that are shown, and of all of them together.
+const MOST_OF_ONE: usize = 32 * 1024;
+const MOST_OF_ALL: usize = 256 * 1024;
 
 /// A range of a file that is useful, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +51,9 @@ pub struct InfoRange {
 interleaf_model::only_objects!(InfoRange);
 
 /// The useful information of a session. It stands in every request whose recipe has
-/// none, as the files are then. Of a file that is long, the first 8 MB are read.
+/// none, as the files are then. Of a range of more than 32 KiB the beginning and the end are shown
+/// (less, if there are more than eight), with a note of the lines between. Of a file that is long,
+/// the first 8 MB are read.
 #[derive(Debug)]
 pub struct Information<'s>(&'s mut Session);
 
@@ -177,12 +184,16 @@ pub(super) async fn render(
     let newest = &ranges[ranges.len().saturating_sub(SHOWN)..];
     let wanted = newest.iter().map(|(_, range)| Wanted::from(range)).collect();
     let excerpts = kept.cache.read(wanted).await?;
+    let most = MOST_OF_ONE.min(MOST_OF_ALL / newest.len().max(1));
     let mut out = String::new();
     for ((_, range), excerpt) in newest.iter().zip(excerpts) {
         // Writing into a String cannot fail.
         let _ = writeln!(out, "### {}: {}", one_line(&range.title()), one_line(&range.note));
         match excerpt {
-            Ok(excerpt) => write_excerpt(&mut out, &excerpt),
+            Ok(excerpt) => {
+                let first = range.lines.map_or(1, |(first, _)| first);
+                write_excerpt(&mut out, &excerpt, (first, most));
+            }
             Err(reason) => {
                 let _ = writeln!(out, "(cannot be read: {})", one_line(&reason));
             }
@@ -192,17 +203,61 @@ pub(super) async fn render(
     Ok(Some(ContextText::new(ContextKind::Info, out).without(expired)))
 }
 
-fn write_excerpt(out: &mut String, excerpt: &Excerpt) {
-    let fence = fence(&excerpt.text);
-    let lines: Vec<&str> = excerpt.text.lines().collect();
+/// Writes lines of a file, of which the first has this number, as far as there is room.
+fn write_excerpt(out: &mut String, excerpt: &Excerpt, (first, most): (usize, usize)) {
+    let text = shortened(&excerpt.text, first, most);
+    let fence = fence(&text);
+    let lines: Vec<&str> = text.lines().collect();
     let _ = writeln!(out, "{fence}\n{}\n{fence}", lines.join("\n"));
     if excerpt.is_cut {
         let _ = writeln!(out, "(the rest is left out: {} MB of a file are read)", MOST >> 20);
     }
 }
 
+/// The beginning and the end of a text that is longer than `most` bytes, cut where lines end if
+/// that is near enough, with the lines between by their numbers.
+fn shortened(text: &str, first: usize, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let (head, rest) = text.split_at(text.floor_char_boundary(most / 2));
+    let head = head.rfind('\n').map_or(head, |at| &head[..=at]);
+    let tail = &rest[rest.ceil_char_boundary(rest.len().saturating_sub(most / 2))..];
+    let tail = tail.find('\n').map_or(tail, |at| &tail[at + 1..]);
+    let left_out = &text[head.len()..text.len() - tail.len()];
+    let from = first + head.matches('\n').count();
+    let upto = from + left_out.trim_end_matches('\n').matches('\n').count();
+    let (n_bytes, end) = (left_out.len(), if head.ends_with('\n') { "" } else { "\n" });
+    Cow::Owned(format!(
+        "{head}{end}[… {n_bytes} bytes are left out here, in the lines {from} to {upto} of the file: \
+         read them by their numbers …]\n{tail}"
+    ))
+}
+
 /// A fence that nothing in the text can close, whatever ends a line.
 fn fence(text: &str) -> String {
     let runs = text.split(|c| c != '`').map(str::len);
     "`".repeat(runs.max().unwrap_or(0).max(2) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortened;
+
+    #[test]
+    fn of_a_long_text_the_beginning_and_the_end_are_shown_with_the_lines_between() {
+        assert_eq!(shortened("a\nb\n", 1, 4), "a\nb\n");
+        let lines: String = (1..=9).map(|n| format!("line {n}\n")).collect();
+        let note = "[… 35 bytes are left out here, in the lines 12 to 16 of the file: \
+                    read them by their numbers …]";
+        let expected = format!("line 1\nline 2\n{note}\nline 8\nline 9\n");
+        assert_eq!(shortened(&lines, 10, 40), expected);
+        // One line has no place to be cut at.
+        let told = shortened("äääääääääääääääääää", 1, 9).into_owned();
+        assert!(
+            told.starts_with("ää\n[… 30 bytes are left out here, in the lines 1 to 1"),
+            "{told}"
+        );
+        assert!(told.ends_with("\nää"), "{told}");
+    }
 }

@@ -64,6 +64,8 @@ pub(super) struct Asked {
     pub(super) number: u64,
     /// The event with which it began.
     pub(super) event: Option<u64>,
+    /// How many messages the log had then, if it was made here.
+    pub(super) log_len: Option<usize>,
     pub(super) vendor: String,
     pub(super) model: String,
     pub(super) prefix: Option<SmolStr>,

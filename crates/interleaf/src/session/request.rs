@@ -98,6 +98,7 @@ impl Session {
         let asked = Asked {
             number,
             event: self.conversation.last_request(agent),
+            log_len: Some(self.conversation.log_len()),
             vendor: vendor.to_owned(),
             model: model.to_owned(),
             prefix: made.prefix.clone(),

@@ -28,8 +28,9 @@ impl Session {
     /// so. If another writer was first, it comes after what that one wrote.
     ///
     /// # Errors
-    /// If another agent made the request that it names, or another writer was first time and
-    /// again. Nothing is changed then.
+    /// If another agent made the request that it names, if another run of the same agent has
+    /// answered since the request was made ([`ErrorKind::Overtaken`](crate::ErrorKind)), or
+    /// another writer was first time and again. Nothing is changed then.
     pub async fn take(&mut self, reply: Reply) -> Result<Arc<Message>, Error> {
         retried!(RETRIES, self.take_once(&reply).await, error => self.recover(error).await)
     }
@@ -69,6 +70,9 @@ impl Session {
         }
         if let Some(known) = self.taken(agent, &reply) {
             return Ok(known);
+        }
+        if asked.as_ref().is_some_and(|asked| self.is_overtaken(agent, asked)) {
+            return Err(Error::overtaken());
         }
         let Reply { message, finish, usage, model, id, .. } = reply;
         let mut answered = Answered::default();
@@ -217,6 +221,16 @@ impl Session {
     pub(super) fn open_calls_of(&self, agent: &Agent) -> Vec<ToolCall> {
         let open = open_calls(self.conversation.visible(), agent);
         open.into_iter().map(|open| open.call).collect()
+    }
+
+    /// Whether another run of the same agent has taken in an answer since a request was made here.
+    /// What this one says knows nothing of that, nor of the calls that it makes.
+    fn is_overtaken(&self, agent: Option<&AgentName>, asked: &Asked) -> bool {
+        let Some(log_len) = asked.log_len else { return false };
+        let origin = origin_of(agent);
+        let n_since = self.conversation.log_len().saturating_sub(log_len);
+        let mut since = self.conversation.log().rev().take(n_since);
+        since.any(|message| message.origin == origin && message.answered().is_some())
     }
 
     /// The message of this very answer, if it was taken before: whoever does not know

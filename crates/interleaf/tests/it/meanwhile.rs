@@ -113,6 +113,26 @@ fn a_request_is_made_again_with_what_others_said_unless_they_run_the_same_agent(
 }
 
 #[test]
+fn an_answer_is_not_put_on_top_of_another_runs() {
+    block_on(async {
+        let (mut one, mut two) = two_nodes().await;
+        let first = asked(&mut one).await;
+        two.refresh().await.unwrap();
+        let second = asked(&mut two).await;
+        one.take(reply("Mine.", first.number, 10)).await.unwrap();
+        let refused = two.take(reply("Late.", second.number, 20)).await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Overtaken);
+        assert_eq!(two.conversation().log_len(), 2);
+        // A sub-agent's answer is no business of the main agent's.
+        let third = asked(&mut two).await;
+        let mut scout = one.sub_agent("scout");
+        scout.begin("Why does it leak?").await.unwrap();
+        scout.take(reply("It is the spring.", None, 1)).await.unwrap();
+        two.take(reply("Now.", third.number, 30)).await.unwrap();
+    });
+}
+
+#[test]
 fn sub_agents_run_side_by_side_in_tasks_of_their_own() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
     runtime.block_on(async {
