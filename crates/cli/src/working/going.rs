@@ -1,7 +1,7 @@
 //! A run of an agent, told to a person as it goes.
 
 use std::collections::VecDeque;
-use std::io::{self, IsTerminal as _, stdin, stdout};
+use std::io::{self, IsTerminal as _, stdin};
 
 use interleaf::model::{Message, plural};
 use interleaf_agent::{End, Ended, Event, Limit, Used};
@@ -11,7 +11,7 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use super::Working;
 use super::person::{Answer, Ask, channel, forget_typed, given_up, read_line};
 use crate::failure::{Failure, Stop, Verdict, printable};
-use crate::output::{Output, say};
+use crate::output::{Output, say, say_speech};
 use crate::reach::cut;
 use crate::stopped::Wishes;
 
@@ -261,7 +261,7 @@ fn answer_of(event: &Event) -> Option<(Option<&str>, &interleaf_transport::Answe
 
 impl<'a> Told<'a> {
     fn new(output: &'a mut Output, json: bool) -> Self {
-        let (streams, said, cut) = (stdout().is_terminal(), String::new(), Vec::new());
+        let (streams, said, cut) = (output.is_terminal, String::new(), Vec::new());
         Self { output, json, streams, said, is_open: false, cut }
     }
 
@@ -289,7 +289,7 @@ impl<'a> Told<'a> {
             Event::Text(text) => {
                 self.is_open = !text.ends_with('\n');
                 // A pipe that was closed does not end the agent.
-                let _ = self.output.at_once(text);
+                let _ = self.output.answer(text);
             }
             Event::Answered(answer) => {
                 self.close();
@@ -314,7 +314,7 @@ impl<'a> Told<'a> {
     fn remark(&mut self) {
         let said = std::mem::take(&mut self.said);
         if !said.trim().is_empty() {
-            say(said.trim_end());
+            say_speech(said.trim_end());
         }
     }
 
@@ -327,7 +327,7 @@ impl<'a> Told<'a> {
             self.remark();
         } else if !self.json && !self.streams && !ended.text.is_empty() {
             self.is_open = !ended.text.ends_with('\n');
-            let _ = self.output.at_once(&ended.text);
+            let _ = self.output.answer(&ended.text);
             self.close();
         }
     }

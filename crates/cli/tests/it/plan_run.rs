@@ -410,10 +410,12 @@ fn what_a_tool_prints_does_nothing_to_the_screen() {
         ("beside", evil.to_owned(), &[]),
     ]);
     let output = bench.begin(&["--yes", "--color", "always"]).output().unwrap();
-    let said = text(&output.stdout) + &text(&output.stderr);
+    let (out, said) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("EVIL") && !said.contains("\u{1b}[31mEVIL"), "{said:?}");
     assert!(!said.contains("\u{1b}[31mfirst") && !said.contains('\u{7}'), "{said:?}");
+    // No terminal shows the result of the last step: it is as it was printed.
+    assert!(out.contains("x\u{1b}[31mEVIL\u{1b}[8m\u{7}\n"), "{out:?}");
 }
 
 #[test]
@@ -441,12 +443,12 @@ fn the_limits_of_the_settings_hold_for_a_plan() {
     let mut begun = bench.begin(&["--yes", "--json"]);
     let output = begun.env("INTERLEAF_MONEY", "0.000001").output().unwrap();
     assert_eq!(output.status.code(), Some(10), "{}", text(&output.stderr));
-    assert_eq!(ended(&output)["end"], "out of budget: its limit of money");
+    assert_eq!(ended(&output)["end_in_words"], "out of budget: its limit of money");
     // A flag says another.
     let mut begun = bench.begin(&["--yes", "--json", "--money", "5"]);
     let output = begun.env("INTERLEAF_MONEY", "0.000001").output().unwrap();
     assert_eq!(ended(&output)["end"], "completed");
     fs::write(bench.path("interleaf.toml"), "[limits]\nrounds = 1\n").unwrap();
     let output = bench.begin(&["--yes", "--json"]).output().unwrap();
-    assert_eq!(ended(&output)["end"], "out of budget: its limit of rounds");
+    assert_eq!(ended(&output)["end_in_words"], "out of budget: its limit of rounds");
 }

@@ -117,7 +117,7 @@ fn no_file_holds_more_than_six_hundred_lines() {
 /// is its table; `config`, `resume`, `todo` and the flags of settings have 800; `demo` has 800 and
 /// `chat` 1,600: a picture of requests, a terminal to type into and questions to whoever sits at it
 /// are the face's own matter.
-const MOST_LINES: usize = 13_700;
+const MOST_LINES: usize = 13_900;
 
 #[test]
 fn the_command_line_holds_few_lines() {

@@ -348,7 +348,7 @@ impl RunArguments {
             }
             let text = step.result.as_ref().map(|result| result.text().into_owned());
             let text = text.unwrap_or_default();
-            output.at_once(&text)?;
+            output.answer(&text)?;
             if !text.ends_with('\n') {
                 output.line("")?;
             }

@@ -234,8 +234,8 @@ pub(crate) fn run(
                 opened.asked(session.summarise_through(&through.into(), &text))?;
             }
             let active = opened.asked(session.active_summary())?;
-            let text = active.as_ref().map_or("", |active| active.text.trim_end());
-            return text.lines().try_for_each(|line| Ok(output.line(line)?));
+            let text = active.map(|active| format!("{}\n", active.text.trim_end()));
+            return Ok(output.answer(&text.unwrap_or_default())?);
         }
     };
     changes.make(open(&id)?, output)
