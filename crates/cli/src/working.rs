@@ -21,8 +21,8 @@ use interleaf_agent::{Agent, Kit, Ran};
 use interleaf_transport::{Compacting, Transport};
 use tokio::task::JoinSet;
 
-pub(crate) use self::going::{line_of, took, took_in_all};
-pub(crate) use self::person::{Answer, Ask, Asks, allowed_by_person, channel, given_up};
+pub(crate) use self::going::{NOT_KEPT, line_of, took, took_in_all};
+pub(crate) use self::person::{Answer, Ask, Asks, UNCLEAR, allowed_by_person, channel, given_up};
 use crate::failure::{Failure, Fault, printable};
 use crate::open::{Missing, OpenSession, OpenStore, runtime};
 use crate::output::say;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::Working;
-use super::person::{Answer, Ask, channel, forget_typed, given_up, read_line};
+use super::person::{Answer, Ask, NOBODY, UNCLEAR, channel, forget_typed, given_up, read_line};
 use crate::failure::{Failure, Stop, Verdict, printable};
 use crate::output::{Output, say, say_speech};
 use crate::reach::cut;
@@ -86,6 +86,9 @@ impl Working {
     }
 }
 
+/// What is said of a session in which nothing was asked.
+pub(crate) const NOT_KEPT: &str = "note: the session is not kept, for nobody was asked";
+
 /// Tells how it ended: in words, or as JSON with the answers that were cut off.
 fn tell_end(
     id: Option<&String>,
@@ -117,7 +120,7 @@ fn tell_end(
     say(format_args!("{end}: {}", took_in_all(used, currency)));
     match id {
         Some(id) => say(format_args!("hint: `interleaf run --session {id} '…'` goes on")),
-        None => say("note: the session is not kept, for nobody was asked"),
+        None => say(NOT_KEPT),
     }
     Ok(())
 }
@@ -176,7 +179,7 @@ impl Questions {
     fn take(&mut self, ask: Ask, json: bool) {
         if !stdin().is_terminal() {
             if !json {
-                say(format_args!("  {} wants {}", printable(&ask.agent), ask.shown()));
+                say(format_args!("  {}", ask.wanted()));
             }
             return ask.answer(Answer::Nobody);
         }
@@ -189,7 +192,7 @@ impl Questions {
     /// Shows the first question, if there is one. What was typed before is no answer to it.
     fn show(&self) {
         if let Some(ask) = self.waiting.front() {
-            say(format_args!("{} wants {}", printable(&ask.agent), ask.shown()));
+            say(ask.wanted());
             forget_typed();
             say(format_args!("allow it? {}:", ask.choices()));
         }
@@ -204,7 +207,10 @@ impl Questions {
                 self.reading = None;
                 Some(match read {
                     Ok(Ok(Some(line))) => Answer::read(&line),
-                    _ => Some(Answer::Nobody),
+                    _ => {
+                        say(NOBODY);
+                        Some(Answer::Nobody)
+                    }
                 })
             }
         }
@@ -214,6 +220,7 @@ impl Questions {
         match line {
             Some(None) => {
                 let choices = self.waiting.front().map(Ask::choices).unwrap_or_default();
+                say(UNCLEAR);
                 return say(format_args!("allow it? {choices}:"));
             }
             Some(Some(answer)) => {

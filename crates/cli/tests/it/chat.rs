@@ -157,7 +157,7 @@ fn what_is_no_answer_is_asked_again_and_not_told_to_the_model() {
     let shown = place.chat(&replies, &WHOM, "Write.\n\nuse another\n/session\nY\n");
     assert_eq!(shown.matches("allow it?").count(), 4, "{shown}");
     let parts = [
-        "n and why: /session\na question waits for its answer, and the command",
+        "n and why: /session\nfirst answer the question; the command runs when",
         "  write = ",
         "Well.\n",
         "> /session\n  session      ",

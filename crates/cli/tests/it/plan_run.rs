@@ -452,3 +452,24 @@ fn the_limits_of_the_settings_hold_for_a_plan() {
     let output = bench.begin(&["--yes", "--json"]).output().unwrap();
     assert_eq!(ended(&output)["end_in_words"], "out of budget: its limit of rounds");
 }
+
+#[test]
+fn without_a_key_there_is_no_request_and_no_session() {
+    let bench = diamond();
+    let plan = bench.path("plan.json").to_str().unwrap().to_owned();
+    let ran = |flags: &[&str]| {
+        let whom = ["plan", "run", &plan, "--vendor", "anthropic", "--model", "claude-sonnet-4-5"];
+        let mut command = super::interleaf(&[&whom, flags].concat());
+        command.env("INTERLEAF_STORE", format!("sqlite:{}", bench.path("none.db").display()));
+        command.env_remove("ANTHROPIC_API_KEY").output().unwrap()
+    };
+    let output = ran(&[]);
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(8), "{err}");
+    assert!(err.contains("failed: no request was made\n"), "{err}");
+    assert!(err.contains("the session is not kept") && !err.contains("goes on"), "{err}");
+    assert_eq!(ended(&ran(&["--json"]))["session"], Value::Null);
+    let mut ls = super::interleaf(&["sessions", "ls", "--json"]);
+    ls.env("INTERLEAF_STORE", format!("sqlite:{}", bench.path("none.db").display()));
+    assert_eq!(text(&ls.output().unwrap().stdout).trim(), "[]");
+}

@@ -1,6 +1,6 @@
 //! `interleaf plan run`.
 
-use std::io::{IsTerminal as _, stderr, stdin};
+use std::io::{IsTerminal as _, stderr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -29,7 +29,7 @@ use crate::output::{Output, say};
 use crate::reach::{ReachArguments, parse_seconds};
 use crate::settled::PlaceArguments;
 use crate::stopped::Wishes;
-use crate::working::{allowed_by_person, servers, took_in_all};
+use crate::working::{NOT_KEPT, allowed_by_person, servers, took_in_all};
 
 /// Run a plan: ask for the arguments of each step, check them, and call its tool
 #[derive(Debug, Args)]
@@ -196,7 +196,13 @@ pub(crate) fn run(
         run.finish().await
     });
     let ended = ended.map_err(|e| refused(&e))?;
-    arguments.tell(&id, &ended, (&targets, transport.currency()), output)?;
+    // Nobody was asked: what was to be done is not worth a session.
+    let is_nothing = ended.used.requests == 0 && matches!(ended.end, PlanEnd::Failed(_));
+    let is_kept = arguments.session.is_some() || !is_nothing;
+    if !is_kept {
+        opened.ask(opened.store.remove(ended.session.id()))?;
+    }
+    arguments.tell(is_kept.then_some(&*id), &ended, (&targets, transport.currency()), output)?;
     match ended.end {
         PlanEnd::Completed => Ok(Verdict::Fine),
         PlanEnd::OutOfBudget(_) => Ok(Verdict::Unfinished),
@@ -322,7 +328,7 @@ impl RunArguments {
     /// Tells how it ended.
     fn tell(
         &self,
-        id: &str,
+        id: Option<&str>,
         ended: &PlanEnded,
         (targets, currency): (&[Target], &str),
         output: &mut Output,
@@ -375,6 +381,10 @@ impl RunArguments {
             end => printable(&end.to_string()).into_owned(),
         };
         say(format_args!("{end}: {}", took_in_all(&ended.used, currency)));
+        let Some(id) = id else {
+            say(NOT_KEPT);
+            return Ok(());
+        };
         let has_failed = |step: &&StepReport| matches!(step.end, StepEnd::Failed(_));
         let (again, anew): (Vec<_>, Vec<_>) =
             ended.steps.iter().filter(has_failed).partition(|step| step.was_started);
@@ -427,11 +437,10 @@ impl Ask for Person {
     fn ask<'a>(&'a self, call: &'a ToolCall, _: &'a Scene) -> Boxed<'a, Word> {
         Box::pin(async move {
             locked(&self.board).pause();
-            if stdin().is_terminal() {
-                // Its name says which step it is of.
-                say(format_args!("{}:", printable(call.id.as_str())));
-            }
-            let word = allowed_by_person(call).await;
+            // Its name says which step it is of: step-ID-1.
+            let id = call.id.as_str();
+            let step = id.strip_prefix("step-").and_then(|id| id.rsplit_once('-'));
+            let word = allowed_by_person(step.map_or(id, |(step, _)| step), call).await;
             locked(&self.board).resume();
             word
         })
