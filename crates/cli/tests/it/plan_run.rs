@@ -473,3 +473,20 @@ fn without_a_key_there_is_no_request_and_no_session() {
     ls.env("INTERLEAF_STORE", format!("sqlite:{}", bench.path("none.db").display()));
     assert_eq!(text(&ls.output().unwrap().stdout).trim(), "[]");
 }
+
+#[test]
+fn a_plan_that_is_missing_is_told_before_a_server_is_started() {
+    let bench = diamond();
+    let own = bench.path("home/.config/interleaf");
+    fs::create_dir_all(&own).unwrap();
+    let server = format!("[mcp.a]\ncommand = \"touch\"\nargs = [{:?}]\n", bench.path("started"));
+    fs::write(own.join("interleaf.toml"), server).unwrap();
+    let whom = ["--vendor", "anthropic", "--model", "claude-sonnet-4-5"];
+    let mut command =
+        super::interleaf(&[&["plan", "run", "/nowhere/plan.json"], &whom[..]].concat());
+    let output = command.env("HOME", bench.path("home")).env_remove("XDG_CONFIG_HOME").output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("there is no such file"));
+    assert!(!bench.path("started").exists());
+}

@@ -1,7 +1,7 @@
 //! `interleaf plan run`.
 
 use std::io::{IsTerminal as _, stderr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ not asked for again, and a step that changes something is not run twice: if it w
 nobody knows its end, it has failed, and --again runs it anew. If a step fails, what depends on it
 is skipped, and all else is done. The results of the last steps go to standard output, what is
 done to standard error. Ctrl-C interrupts it. Exit codes: 0 all steps are done; 1 steps failed; 10
-it came to a limit; 130 interrupted; 8 nobody can be asked.")]
+it came to a limit; 130 interrupted; 8 nobody can be asked; 3 to 6 the store refused.")]
 pub(crate) struct RunArguments {
     /// The plan; `-` is standard input [default: the plan of the session]
     #[arg(required_unless_present = "session", value_hint = FilePath)]
@@ -129,10 +129,12 @@ pub(crate) fn run(
                     in interleaf.toml";
         return Err(Failure::new("--vendor", "name who is to be asked").hint(such).into());
     }
+    // A file that is missing is told before a program is started.
+    let input = arguments.file.as_ref().map(|file| Input::read(file, limit)).transpose()?;
     let servers = servers(&settings)?;
     let mut tools = offered(&settings);
     tools.extend(servers.iter().flat_map(Toolbox::tools));
-    let plan = arguments.file.as_ref().map(|file| read(file, &tools, limit)).transpose()?;
+    let plan = input.map(|input| read(&input, &tools)).transpose()?;
     let templates = templates::load(arguments.templates.as_deref(), limit)?;
     // What cannot run leaves no session.
     let refused = |e: &interleaf_agent::Error| arguments.failure(e);
@@ -222,8 +224,7 @@ pub(super) fn offered(settings: &Settings) -> Vec<Arc<dyn Tool>> {
 }
 
 /// Reads a plan whose steps call these tools; says every fault of it.
-fn read(file: &Path, tools: &[Arc<dyn Tool>], limit: ByteCount) -> Result<Plan, Failure> {
-    let input = Input::read(file, limit)?;
+fn read(input: &Input, tools: &[Arc<dyn Tool>]) -> Result<Plan, Failure> {
     let specs: Vec<_> = tools.iter().map(|tool| tool.spec()).collect();
     Plan::read_with(&input.text, &specs).map_err(|faults| {
         let mut faults = faults.iter().map(|fault| failure(&input.name, fault));
