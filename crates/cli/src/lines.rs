@@ -16,6 +16,7 @@ use std::io;
 use interleaf::conversation::{Batch, Conversation, PINNED, Scope};
 use interleaf::model::{Message, Role, Status, notation, plural};
 use serde::Serialize;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::failure::printable;
 use crate::ink::Ink;
@@ -190,12 +191,23 @@ pub(crate) fn paint(style: Ink, text: &str) -> String {
     }
 }
 
-/// A line that is no longer than the width.
+/// A line that takes no more columns than these.
 pub(crate) fn cut(line: &str, width: usize) -> String {
-    match line.char_indices().nth(width) {
-        None => line.to_owned(),
-        Some(_) => line.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
+    if line.width() <= width {
+        return line.to_owned();
     }
+    let mut room = width.saturating_sub(1);
+    let fits = |c: &char| {
+        let left = room.checked_sub(c.width().unwrap_or(0));
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    line.chars().take_while(fits).chain(['…']).collect()
+}
+
+/// A text with blanks after it, up to this column.
+pub(crate) fn padded(text: &str, width: usize) -> String {
+    format!("{text}{:1$}", "", width.saturating_sub(text.width()))
 }
 
 /// How many messages are visible, and of which roles.
@@ -235,4 +247,18 @@ pub(crate) fn indices_text(indices: &[u32]) -> String {
         [first, .., last] => format!("{first}-{last}"),
     };
     runs.map(run).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        assert_eq!(cut("面面面", 6), "面面面");
+        assert_eq!(cut("面面面", 5), "面面…");
+        assert_eq!(cut("a面面面", 5), "a面…");
+        assert_eq!(cut("plain", 5), "plain");
+        assert_eq!(padded("面", 4), "面  ");
+    }
 }

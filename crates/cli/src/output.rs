@@ -20,6 +20,8 @@ pub(crate) struct Output {
     out: BufWriter<StdoutLock<'static>>,
     pub(crate) palette: Palette,
     terminal_width: usize,
+    /// Whether a terminal shows it. Anything else takes it as data.
+    pub(crate) is_terminal: bool,
 }
 
 /// The styles; all plain where there are no colors.
@@ -73,9 +75,11 @@ impl Output {
     pub(crate) fn stdout() -> Self {
         let stdout = io::stdout();
         let palette = Palette::of(&stdout);
-        let terminal = stdout.is_terminal().then(|| terminal_size::terminal_size_of(&stdout));
+        let is_terminal = stdout.is_terminal();
+        let terminal = is_terminal.then(|| terminal_size::terminal_size_of(&stdout));
         let width = terminal.flatten().map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
-        Self { out: BufWriter::new(stdout.lock()), palette, terminal_width: width.max(20) }
+        let (out, terminal_width) = (BufWriter::new(stdout.lock()), width.max(20));
+        Self { out, palette, terminal_width, is_terminal }
     }
 
     /// The width that lines are cut to: what the user asked for, or the terminal's.
@@ -110,9 +114,19 @@ impl Output {
         self.out.write_all(bytes)
     }
 
-    /// What somebody says, for a person who waits for it, as it comes.
-    pub(crate) fn at_once(&mut self, text: &str) -> io::Result<()> {
+    /// What somebody says, in a style, for a person.
+    pub(crate) fn speech(&mut self, ink: Ink, text: &str) -> io::Result<()> {
+        self.text(&ink.to_string())?;
         self.out.write_all(shown_speech(text).as_bytes())?;
+        self.text(&format!("{ink:#}"))
+    }
+
+    /// An answer, as it comes: as it was said, unless a terminal shows it.
+    pub(crate) fn answer(&mut self, text: &str) -> io::Result<()> {
+        match self.is_terminal {
+            true => self.speech(Ink::default(), text)?,
+            false => self.bytes(text.as_bytes())?,
+        }
         self.out.flush()
     }
 
@@ -196,6 +210,11 @@ impl JsonObject<'_> {
 pub(crate) fn say(text: impl fmt::Display) {
     // A closed standard error is no reason to stop.
     let _ = writeln!(io::stderr(), "{}", screened(&text.to_string()));
+}
+
+/// Tells what somebody says beside the output.
+pub(crate) fn say_speech(text: &str) {
+    let _ = writeln!(io::stderr(), "{}", shown_speech(text));
 }
 
 /// Shows how far something is, where a person looks on.

@@ -21,8 +21,8 @@ use interleaf_agent::{Agent, Kit, Ran};
 use interleaf_transport::{Compacting, Transport};
 use tokio::task::JoinSet;
 
-pub(crate) use self::going::{line_of, took, took_in_all};
-pub(crate) use self::person::{Answer, Ask, Asks, allowed_by_person, channel, given_up};
+pub(crate) use self::going::{NOT_KEPT, line_of, took, took_in_all};
+pub(crate) use self::person::{Answer, Ask, Asks, UNCLEAR, allowed_by_person, channel, given_up};
 use crate::failure::{Failure, Fault, printable};
 use crate::open::{Missing, OpenSession, OpenStore, runtime};
 use crate::output::say;
@@ -165,7 +165,7 @@ impl WorkArguments {
     fn transport(&self, settled: &Settled, targets: &[Target]) -> Result<Transport, Failure> {
         let settings = &settled.settings;
         let builder = settings.at(Transport::builder());
-        let first = targets.first().ok_or_else(|| Failure::new("--vendor", "nobody is named"))?;
+        let first = targets.first().ok_or_else(|| Failure::new("--vendor", NO_MODEL))?;
         let transport = self.reach.agents_transport(builder, first)?;
         let mut policy: CompactionPolicy = settings.policy();
         // This program ends with the run: nothing goes on in the background.
@@ -189,6 +189,9 @@ impl WorkArguments {
         Ok(agent.with_policy(settled.settings.policy()).in_folder(&settled.places.folder))
     }
 }
+
+/// What is wrong where nobody can be asked.
+const NO_MODEL: &str = "no model is set: name a vendor and a model";
 
 /// Something to do.
 pub(crate) fn parse_task(text: &str) -> Result<String, String> {

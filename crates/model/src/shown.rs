@@ -37,16 +37,18 @@ pub fn shown_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c == '\n')
 }
 
-/// The same for what somebody else said, line by line: its line breaks and tabs stay. Colors do
-/// not, for they could hide words.
+/// The same for what somebody else said, line by line: its line breaks and tabs stay, and so do the
+/// marks that spelling needs: those that join letters or keep them apart, as in Persian, Hindi and
+/// emoji, and soft hyphens. Colors do not, for they could hide words, nor marks of direction.
 ///
 /// ```
 /// use interleaf_model::shown_speech;
 ///
 /// assert_eq!(shown_speech("a\tb\n\u{1b}[8mhidden"), "a\tb\n\\u{1b}[8mhidden");
+/// assert_eq!(shown_speech("می\u{200c}روم\u{202e}"), "می\u{200c}روم\\u{202e}");
 /// ```
 pub fn shown_speech(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| matches!(c, '\n' | '\t'))
+    escaped(text, |c| matches!(c, '\n' | '\t' | '\u{ad}' | '\u{200c}' | '\u{200d}'))
 }
 
 /// The same for what somebody allows by what it shows: what only looks like a space is escaped

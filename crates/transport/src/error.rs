@@ -85,7 +85,7 @@ impl Error {
     }
 
     pub(crate) fn of_nobody() -> Self {
-        let failed = Failed::new(ErrorKind::Request, "nobody is named who is to be asked");
+        let failed = Failed::new(ErrorKind::Request, "no model is set: name a vendor and a model");
         Self::of(failed, ("", ""), Attempts::default())
     }
 

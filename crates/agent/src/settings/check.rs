@@ -9,6 +9,21 @@ impl Settings {
     /// which nothing runs. The agents are tools too.
     pub fn check(&self, agents: &[&str]) -> Vec<Misnamed> {
         let mut wrong: Vec<Misnamed> = self.targets().err().into_iter().collect();
+        if wrong.is_empty() {
+            wrong.extend(self.fallbacks().err());
+        }
+        for (name, key) in &self.keys {
+            wrong.extend(self.vendor(name).err().map(|rule| Misnamed::new("keys", key, rule)));
+        }
+        for (name, price) in &self.price {
+            wrong.extend(self.target(name).err().map(|rule| Misnamed::new("price", price, rule)));
+        }
+        if let Some(run) = &self.permissions.run
+            && run.value.iter().any(|begin| begin.trim().is_empty())
+        {
+            let rule = "a blank text begins no command".to_owned();
+            wrong.push(Misnamed::new("permissions.run", run, rule));
+        }
         if let Some(writer) = &self.compaction.writer
             && let Err(rule) = self.target(&writer.value)
         {

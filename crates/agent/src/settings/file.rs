@@ -97,10 +97,44 @@ struct KeyForm {
     command: Option<String>,
 }
 
-/// Reads a settings file.
-pub(super) fn read(source: &Source) -> Result<Said, Fault> {
-    let tree = source.toml()?;
-    let form: Form = source.read(&tree)?;
+/// Reads a settings file as far as it can be read: what breaks a rule is left out, and told.
+/// Nothing is said of one that is no TOML.
+pub(super) fn read(source: &Source) -> (Option<Said>, Vec<Fault>) {
+    let mut tree = match source.toml() {
+        Ok(tree) => tree,
+        Err(fault) => return (None, vec![fault]),
+    };
+    let mut faults = Vec::new();
+    loop {
+        match read_tree(source, &tree) {
+            Ok(said) => return (Some(said), faults),
+            Err(fault) => {
+                let is_left_out = fault.start().is_some_and(|at| left_out(&mut tree, at));
+                faults.push(fault);
+                if !is_left_out {
+                    return (None, faults);
+                }
+            }
+        }
+    }
+}
+
+/// Leaves out the smallest entry of a table that has this place in it.
+fn left_out(node: &mut Node, at: usize) -> bool {
+    let Value::Table(entries) = &mut node.value else { return false };
+    let has = |(name, value): &(Name, Node)| name.at.contains(&at) || value.at.contains(&at);
+    // The range of a table with a header may have others in it: names are closer.
+    for (_, value) in entries.iter_mut() {
+        if left_out(value, at) {
+            return true;
+        }
+    }
+    let place = entries.iter().position(has);
+    place.inspect(|&place| drop(entries.remove(place))).is_some()
+}
+
+fn read_tree(source: &Source, tree: &Node) -> Result<Said, Fault> {
+    let form: Form = source.read(tree)?;
     let put = Putting(source);
     if let Some(named) = form
         .vendor
@@ -136,8 +170,8 @@ pub(super) fn read(source: &Source) -> Result<Said, Fault> {
             .collect(),
         models: form.models.into_iter().filter_map(|(k, v)| Some((k, put.it(Some(v))?))).collect(),
         keys: keys(source, form.keys)?,
-        vendors: vendors(source, &tree)?,
-        mcp: tables(&tree, "mcp")
+        vendors: vendors(source, tree)?,
+        mcp: tables(tree, "mcp")
             .map(|(name, node)| {
                 let origin = origin(source, name.at.start);
                 (name.text.clone(), Setting { value: source.table(node.clone()), origin })

@@ -34,26 +34,46 @@ impl Settings {
     /// # Errors
     /// If a file cannot be read, or breaks a rule.
     pub fn of_files(places: &Places) -> Result<Found, Fault> {
+        let (found, faults) = Self::of_faulty_files(places);
+        faults.into_iter().next().map_or(Ok(found), Err)
+    }
+
+    /// The same, as far as the files can be read, with all that is wrong in them. A file of which
+    /// nothing can be read is not among those of [`Found`].
+    pub fn of_faulty_files(places: &Places) -> (Found, Vec<Fault>) {
         let mut found = Found::default();
+        let mut faults = Vec::new();
+        let mut read = |path: &Path, project| match Source::open(path, project) {
+            Ok(Some(source)) => {
+                let (said, wrong) = file::read(&source);
+                faults.extend(wrong);
+                Some((source, said))
+            }
+            Ok(None) => None,
+            Err(fault) => {
+                faults.push(fault);
+                None
+            }
+        };
         let mut trusted = Vec::new();
         if let Some(user) = &places.user
-            && let Some(source) = Source::open(&user.join(FILE), None)?
+            && let Some((source, Some(said))) = read(&user.join(FILE), None)
         {
-            let said = file::read(&source)?;
             trusted = said.trust.map(|trust| trust.value).unwrap_or_default();
             found.take(&source, said.settings);
         }
+        let mut misplaced = None;
         found.is_trusted = is_trusted(places.root(), &trusted);
         for folder in places.project() {
             let path = folder.join(FILE);
             if found.files.contains(&path) {
                 continue;
             }
-            let Some(source) = Source::open(&path, Some(places.root()))? else { continue };
-            let mut said = file::read(&source)?;
+            let Some((source, said)) = read(&path, Some(places.root())) else { continue };
+            let Some(mut said) = said else { break };
             if let Some(trust) = said.trust {
                 let rule = "only your own file says which folders you trust";
-                return Err(Fault::new(&source, trust.at, rule));
+                misplaced = Some(Fault::new(&source, trust.at, rule));
             }
             if !found.is_trusted {
                 found.hold_back(&source, &mut said.settings);
@@ -61,7 +81,8 @@ impl Settings {
             found.take(&source, said.settings);
             break;
         }
-        Ok(found)
+        faults.extend(misplaced);
+        (found, faults)
     }
 }
 

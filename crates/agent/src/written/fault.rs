@@ -58,6 +58,11 @@ impl Fault {
         self.at.as_ref().map(|at| self.source.line_column(at.start))
     }
 
+    /// Where it begins in the text.
+    pub(crate) fn start(&self) -> Option<usize> {
+        self.at.as_ref().map(|at| at.start)
+    }
+
     /// The rule.
     pub fn rule(&self) -> &str {
         &self.rule
@@ -132,24 +137,38 @@ impl fmt::Display for Notice {
     }
 }
 
+/// What holds no secret, by its name in a file.
+const PLAIN: [&str; 14] = [
+    "vendor", "model", "fallback", "agent", "agents", "tools", "place", "carrier", "money", "time",
+    "writer", "context", "history", "allow",
+];
+
 /// The same text with stars in its quoted values, byte for byte: any of them may be a key or a
-/// password, also under a misspelt name.
+/// password, also under a misspelt name. Those under a name that holds none stay.
 fn masked(text: &str) -> String {
+    let is_plain = |line: &str| {
+        line.split_once(['=', ':']).is_some_and(|(name, _)| PLAIN.contains(&name.trim()))
+    };
+    let lines = text.split_inclusive('\n');
+    lines.map(|line| if is_plain(line) { line.to_owned() } else { starred(line) }).collect()
+}
+
+fn starred(line: &str) -> String {
     let mut quote = None;
-    let mut masked = String::with_capacity(text.len());
-    for c in text.chars() {
+    let mut starred = String::with_capacity(line.len());
+    for c in line.chars() {
         match quote {
             Some(end) if c == end || c == '\n' => quote = None,
             Some(_) => {
-                masked.extend(std::iter::repeat_n('*', c.len_utf8()));
+                starred.extend(std::iter::repeat_n('*', c.len_utf8()));
                 continue;
             }
             None if c == '"' || c == '\'' => quote = Some(c),
             None => {}
         }
-        masked.push(c);
+        starred.push(c);
     }
-    masked
+    starred
 }
 
 /// The name that was perhaps meant, if one is near.

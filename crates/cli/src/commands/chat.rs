@@ -26,6 +26,7 @@ use interleaf_transport::{Amount, Transport};
 use self::commands::Next;
 use self::input::{Input, Line};
 use crate::failure::{Failure, Stop, Verdict};
+use crate::ink::Ink;
 use crate::open::OpenStore;
 use crate::output::Output;
 use crate::stopped::Wishes;
@@ -187,7 +188,7 @@ impl Chat<'_> {
         let user = self.output.palette.role(Role::User);
         self.output.line(format_args!("{user}>{user:#} {asked}"))?;
         if !said.trim().is_empty() {
-            self.output.line(&said)?;
+            self.output.speech(Ink::default(), &format!("{said}\n"))?;
         }
         if is_open {
             self.note("its last turn has not come to its end: /go goes on with it")?;

@@ -1,10 +1,11 @@
 //! `interleaf config`.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use clap::Args;
 use interleaf::model::plural;
-use interleaf_agent::mcp::ServerSettings;
+use interleaf_agent::mcp::{Reach, ServerSettings};
 use interleaf_agent::settings::{Origin, Row, Settings};
 use interleaf_agent::{Definition, Definitions, Fault};
 use serde_json::json;
@@ -110,17 +111,14 @@ fn origin(origin: &Origin) -> serde_json::Value {
     }
 }
 
-/// Shows every fault that can be found at once: a settings file has one at a time.
+/// Shows every fault of every file.
 fn check(arguments: &SettingArguments, output: &mut Output) -> Result<Verdict, Stop> {
     let places = arguments.place.places()?;
-    let (settings, mut faults) = match Settings::of_files(&places) {
-        Ok(found) => (found.settings, Vec::new()),
-        Err(fault) => (Settings::default(), vec![fault]),
-    };
-    let is_read = faults.is_empty();
+    let (found, mut faults) = Settings::of_faulty_files(&places);
+    let is_read = faults.iter().all(|fault| found.files.iter().any(|file| file == fault.path()));
     let said = Settings::of_environment(|name| std::env::var(name).ok());
     faults.extend(said.err());
-    let definitions = Definitions::find(&places, &settings);
+    let definitions = Definitions::find(&places, &found.settings);
     // Agents name models of the settings: without them, they cannot be judged.
     if is_read {
         faults.extend(definitions.faults);
@@ -131,7 +129,13 @@ fn check(arguments: &SettingArguments, output: &mut Output) -> Result<Verdict, S
     if !faults.is_empty() {
         return Ok(Verdict::Findings);
     }
-    let settled = arguments.settle(None)?;
+    let settled = match arguments.settle(None) {
+        Ok(settled) => settled,
+        Err(failure) => {
+            output.line(failure.text())?;
+            return Ok(Verdict::Findings);
+        }
+    };
     let mut notices = settled.notices.clone();
     let kit = interleaf_agent::Kit::new(settled.settings.clone());
     // One agent may be sent by several others.
@@ -145,9 +149,19 @@ fn check(arguments: &SettingArguments, output: &mut Output) -> Result<Verdict, S
         }
     }
     for server in settled.settings.mcp.values() {
-        if let Err(fault) = server.value.read::<ServerSettings>() {
-            told.insert(fault.to_string());
-            tell(&fault, output)?;
+        match server.value.read::<ServerSettings>() {
+            Err(fault) => {
+                told.insert(fault.to_string());
+                tell(&fault, output)?;
+            }
+            Ok(ServerSettings { reach: Reach::Command { command, folder: None, .. }, .. }) => {
+                if !is_there(&command) {
+                    let line = format!("{}: there is no program {command:?}", server.origin);
+                    told.insert(line.clone());
+                    output.line(printable(&line))?;
+                }
+            }
+            Ok(_) => {}
         }
     }
     let names: Vec<&str> = settled.definitions.all.iter().map(Definition::name).collect();
@@ -168,6 +182,17 @@ fn check(arguments: &SettingArguments, output: &mut Output) -> Result<Verdict, S
     let agents = plural(settled.definitions.all.len(), "agent");
     output.line(format_args!("{files} and {agents}: nothing is wrong"))?;
     Ok(Verdict::Fine)
+}
+
+/// Whether a program can be started by this name.
+fn is_there(program: &str) -> bool {
+    let program = Path::new(program);
+    if program.components().count() > 1 {
+        return program.is_file();
+    }
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths)
+        .any(|path| path.join(program).with_extension(std::env::consts::EXE_EXTENSION).is_file())
 }
 
 fn tell(fault: &Fault, output: &mut Output) -> Result<(), Stop> {

@@ -1,7 +1,7 @@
 //! A run of an agent, told to a person as it goes.
 
 use std::collections::VecDeque;
-use std::io::{self, IsTerminal as _, stdin, stdout};
+use std::io::{self, IsTerminal as _, stdin};
 
 use interleaf::model::{Message, plural};
 use interleaf_agent::{End, Ended, Event, Limit, Used};
@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::Working;
-use super::person::{Answer, Ask, channel, forget_typed, given_up, read_line};
+use super::person::{Answer, Ask, NOBODY, UNCLEAR, channel, forget_typed, given_up, read_line};
 use crate::failure::{Failure, Stop, Verdict, printable};
-use crate::output::{Output, say};
+use crate::output::{Output, say, say_speech};
 use crate::reach::cut;
 use crate::stopped::Wishes;
 
@@ -86,6 +86,9 @@ impl Working {
     }
 }
 
+/// What is said of a session in which nothing was asked.
+pub(crate) const NOT_KEPT: &str = "note: the session is not kept, for nobody was asked";
+
 /// Tells how it ended: in words, or as JSON with the answers that were cut off.
 fn tell_end(
     id: Option<&String>,
@@ -117,7 +120,7 @@ fn tell_end(
     say(format_args!("{end}: {}", took_in_all(used, currency)));
     match id {
         Some(id) => say(format_args!("hint: `interleaf run --session {id} '…'` goes on")),
-        None => say("note: the session is not kept, for nobody was asked"),
+        None => say(NOT_KEPT),
     }
     Ok(())
 }
@@ -176,7 +179,7 @@ impl Questions {
     fn take(&mut self, ask: Ask, json: bool) {
         if !stdin().is_terminal() {
             if !json {
-                say(format_args!("  {} wants {}", printable(&ask.agent), ask.shown()));
+                say(format_args!("  {}", ask.wanted()));
             }
             return ask.answer(Answer::Nobody);
         }
@@ -189,7 +192,7 @@ impl Questions {
     /// Shows the first question, if there is one. What was typed before is no answer to it.
     fn show(&self) {
         if let Some(ask) = self.waiting.front() {
-            say(format_args!("{} wants {}", printable(&ask.agent), ask.shown()));
+            say(ask.wanted());
             forget_typed();
             say(format_args!("allow it? {}:", ask.choices()));
         }
@@ -204,7 +207,10 @@ impl Questions {
                 self.reading = None;
                 Some(match read {
                     Ok(Ok(Some(line))) => Answer::read(&line),
-                    _ => Some(Answer::Nobody),
+                    _ => {
+                        say(NOBODY);
+                        Some(Answer::Nobody)
+                    }
                 })
             }
         }
@@ -214,6 +220,7 @@ impl Questions {
         match line {
             Some(None) => {
                 let choices = self.waiting.front().map(Ask::choices).unwrap_or_default();
+                say(UNCLEAR);
                 return say(format_args!("allow it? {choices}:"));
             }
             Some(Some(answer)) => {
@@ -261,7 +268,7 @@ fn answer_of(event: &Event) -> Option<(Option<&str>, &interleaf_transport::Answe
 
 impl<'a> Told<'a> {
     fn new(output: &'a mut Output, json: bool) -> Self {
-        let (streams, said, cut) = (stdout().is_terminal(), String::new(), Vec::new());
+        let (streams, said, cut) = (output.is_terminal, String::new(), Vec::new());
         Self { output, json, streams, said, is_open: false, cut }
     }
 
@@ -289,7 +296,7 @@ impl<'a> Told<'a> {
             Event::Text(text) => {
                 self.is_open = !text.ends_with('\n');
                 // A pipe that was closed does not end the agent.
-                let _ = self.output.at_once(text);
+                let _ = self.output.answer(text);
             }
             Event::Answered(answer) => {
                 self.close();
@@ -314,7 +321,7 @@ impl<'a> Told<'a> {
     fn remark(&mut self) {
         let said = std::mem::take(&mut self.said);
         if !said.trim().is_empty() {
-            say(said.trim_end());
+            say_speech(said.trim_end());
         }
     }
 
@@ -327,7 +334,7 @@ impl<'a> Told<'a> {
             self.remark();
         } else if !self.json && !self.streams && !ended.text.is_empty() {
             self.is_open = !ended.text.ends_with('\n');
-            let _ = self.output.at_once(&ended.text);
+            let _ = self.output.answer(&ended.text);
             self.close();
         }
     }

@@ -13,10 +13,15 @@ use interleaf_agent::{Boxed, Scene};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::spawn_blocking;
 
+use crate::failure::printable;
 use crate::output::say;
 
 /// The most characters of a call's arguments that are shown before it is allowed.
 const LONGEST_CALL: usize = 4_000;
+
+/// What is said where a line is no answer, and where no line comes any more.
+pub(crate) const UNCLEAR: &str = "that is neither yes nor no";
+pub(crate) const NOBODY: &str = "no answer can be read: it is refused";
 
 /// A call that waits for a person.
 pub(crate) struct Ask {
@@ -99,10 +104,15 @@ impl Ask {
         format!("y, a (always allow `{name}` from now on), or n and why")
     }
 
-    /// The call, for a person. Nothing in it does anything to a terminal.
-    pub(crate) fn shown(&self) -> String {
-        shown_call(&self.call)
+    /// Who wants what.
+    pub(crate) fn wanted(&self) -> String {
+        wanted(&self.agent, &self.call)
     }
+}
+
+/// Who wants which call, for a person. Nothing in it does anything to a terminal.
+fn wanted(who: &str, call: &ToolCall) -> String {
+    format!("{} wants {}", printable(who), shown_call(call))
 }
 
 /// Waits until nobody waits any more for the answer to the first of these.
@@ -115,14 +125,19 @@ pub(crate) async fn given_up(waiting: &mut VecDeque<Ask>) {
 
 fn shown_call(call: &ToolCall) -> String {
     let arguments = on_one_line(call.arguments.as_str());
-    let (begun, more) = match arguments.char_indices().nth(LONGEST_CALL) {
-        Some((end, _)) => {
-            let n = arguments[end..].chars().count();
-            (&arguments[..end], format!("… and {n} more characters that are not shown"))
+    let n = arguments.chars().count();
+    let place = |nth| arguments.char_indices().nth(nth).map_or(arguments.len(), |(at, _)| at);
+    let shown = match n.checked_sub(LONGEST_CALL) {
+        None | Some(0) => shown_exactly(&arguments).into_owned(),
+        Some(left) => {
+            // What counts may stand at the end as well.
+            let half = LONGEST_CALL / 2;
+            let (begin, end) = (&arguments[..place(half)], &arguments[place(n - half)..]);
+            let (begin, end) = (shown_exactly(begin), shown_exactly(end));
+            format!("{begin} … {left} characters are not shown … {end}")
         }
-        None => (&*arguments, String::new()),
     };
-    format!("{}({}{more})", shown_exactly(call.name.as_str()), shown_exactly(begun))
+    format!("{}({shown})", shown_exactly(call.name.as_str()))
 }
 
 impl settings::Ask for Asking {
@@ -146,21 +161,24 @@ impl settings::Ask for Asking {
 }
 
 /// Asks whoever sits at the terminal whether a call may run. Ask one thing at a time.
-pub(crate) async fn allowed_by_person(call: &ToolCall) -> Word {
+pub(crate) async fn allowed_by_person(who: &str, call: &ToolCall) -> Word {
     if !stdin().is_terminal() {
         return Answer::Nobody.word();
     }
-    say(shown_call(call));
+    say(wanted(who, call));
     forget_typed();
     loop {
         say("allow it? y, or n and why:");
         let answer = match spawn_blocking(read_line).await {
             Ok(Ok(Some(line))) => Answer::read(&line),
-            _ => Some(Answer::Nobody),
+            _ => {
+                say(NOBODY);
+                Some(Answer::Nobody)
+            }
         };
         match answer {
-            // There is no always here.
-            None | Some(Answer::Always) => {}
+            Some(Answer::Always) => say("there is no always for a plan"),
+            None => say(UNCLEAR),
             Some(answer) => return answer.word(),
         }
     }
@@ -224,7 +242,8 @@ mod tests {
         assert_eq!(line, r#"run({"z":"a  \" b","command":"touch EVIL"})"#);
         let long = format!("{{\"pad\":\"{}\",\"command\":\"x\"}}", "p".repeat(LONGEST_CALL));
         let line = shown_call(&ToolCall::new("c1", "run", &long).unwrap());
-        assert!(line.ends_with("more characters that are not shown)"), "{line}");
+        assert!(line.contains(" … 24 characters are not shown … "), "{line}");
+        assert!(line.ends_with("p\",\"command\":\"x\"})"), "{line}");
         let spaced = "{\"command\":\"./check\u{a0}all\u{3164}\"}";
         let line = shown_call(&ToolCall::new("c1", "run", spaced).unwrap());
         assert_eq!(line, r#"run({"command":"./check\u{a0}all\u{3164}"})"#);

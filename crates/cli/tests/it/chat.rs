@@ -33,7 +33,7 @@ impl Place {
         format!("sqlite:{}", self.0.path().join("s.db").display())
     }
 
-    fn set(&self, command: &mut Command) {
+    pub(super) fn set(&self, command: &mut Command) {
         command.env("INTERLEAF_STORE", self.store()).current_dir(self.folder());
         command
             .env("HOME", self.0.path())
@@ -58,7 +58,7 @@ impl Place {
     }
 
     /// Chats: lines in, all that is shown out.
-    fn chat(&self, replies: &str, flags: &[&str], lines: &str) -> String {
+    pub(super) fn chat(&self, replies: &str, flags: &[&str], lines: &str) -> String {
         let brain = self.brain(replies);
         let double = ["double", "--brain", &brain, "--", PROGRAM, "chat"];
         let mut command = interleaf(&[&double[..], flags].concat());
@@ -157,7 +157,7 @@ fn what_is_no_answer_is_asked_again_and_not_told_to_the_model() {
     let shown = place.chat(&replies, &WHOM, "Write.\n\nuse another\n/session\nY\n");
     assert_eq!(shown.matches("allow it?").count(), 4, "{shown}");
     let parts = [
-        "n and why: /session\na question waits for its answer, and the command",
+        "n and why: /session\nfirst answer the question; the command runs when",
         "  write = ",
         "Well.\n",
         "> /session\n  session      ",
@@ -219,6 +219,24 @@ fn the_context_adds_up_to_the_request_and_the_request_to_the_window() {
         n_windows += 1;
     }
     assert_eq!(n_windows, 2, "{shown}");
+}
+
+#[test]
+fn undos_are_brought_back_one_by_one_until_something_is_said() {
+    let place = Place::new();
+    let lines = "first\nsecond\nthird\n/undo\n/undo\n/redo\n/redo\n/redo\n\
+        /undo\n/undo\n/redo\nfourth\n/redo\n/undo\n/redo\n/redo\n/session\n";
+    let shown = place.chat(r#"["A.", "B.", "C.", "D."]"#, &WHOM, lines);
+    let told = |line: &&str| ["taken", "brought", "error:"].iter().any(|it| line.starts_with(it));
+    let told: Vec<&str> = shown.lines().filter(told).collect();
+    let (undo, redo) = ("taken back: 2 messages, from “", "brought back: 2 messages");
+    let none = "error: /redo: nothing was taken back, or something was said since: ";
+    let expected = [undo, undo, redo, redo, none, undo, undo, redo, none, undo, redo, none];
+    assert_eq!(told.len(), expected.len(), "{told:#?}");
+    for (line, begins) in told.iter().zip(expected) {
+        assert!(line.starts_with(begins), "{begins}: {told:#?}");
+    }
+    assert!(shown.contains("6 of 8 messages visible, 2 hidden"), "{shown}");
 }
 
 #[test]

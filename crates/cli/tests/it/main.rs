@@ -26,6 +26,7 @@ mod send_compacted;
 mod send_odd;
 mod sessions;
 mod settled;
+mod spelling;
 mod streams;
 mod terminal;
 mod timed;

@@ -410,10 +410,12 @@ fn what_a_tool_prints_does_nothing_to_the_screen() {
         ("beside", evil.to_owned(), &[]),
     ]);
     let output = bench.begin(&["--yes", "--color", "always"]).output().unwrap();
-    let said = text(&output.stdout) + &text(&output.stderr);
+    let (out, said) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("EVIL") && !said.contains("\u{1b}[31mEVIL"), "{said:?}");
     assert!(!said.contains("\u{1b}[31mfirst") && !said.contains('\u{7}'), "{said:?}");
+    // No terminal shows the result of the last step: it is as it was printed.
+    assert!(out.contains("x\u{1b}[31mEVIL\u{1b}[8m\u{7}\n"), "{out:?}");
 }
 
 #[test]
@@ -449,4 +451,42 @@ fn the_limits_of_the_settings_hold_for_a_plan() {
     fs::write(bench.path("interleaf.toml"), "[limits]\nrounds = 1\n").unwrap();
     let output = bench.begin(&["--yes", "--json"]).output().unwrap();
     assert_eq!(ended(&output)["end_in_words"], "out of budget: its limit of rounds");
+}
+
+#[test]
+fn without_a_key_there_is_no_request_and_no_session() {
+    let bench = diamond();
+    let plan = bench.path("plan.json").to_str().unwrap().to_owned();
+    let ran = |flags: &[&str]| {
+        let whom = ["plan", "run", &plan, "--vendor", "anthropic", "--model", "claude-sonnet-4-5"];
+        let mut command = super::interleaf(&[&whom, flags].concat());
+        command.env("INTERLEAF_STORE", format!("sqlite:{}", bench.path("none.db").display()));
+        command.env_remove("ANTHROPIC_API_KEY").output().unwrap()
+    };
+    let output = ran(&[]);
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(8), "{err}");
+    assert!(err.contains("failed: no request was made\n"), "{err}");
+    assert!(err.contains("the session is not kept") && !err.contains("goes on"), "{err}");
+    assert_eq!(ended(&ran(&["--json"]))["session"], Value::Null);
+    let mut ls = super::interleaf(&["sessions", "ls", "--json"]);
+    ls.env("INTERLEAF_STORE", format!("sqlite:{}", bench.path("none.db").display()));
+    assert_eq!(text(&ls.output().unwrap().stdout).trim(), "[]");
+}
+
+#[test]
+fn a_plan_that_is_missing_is_told_before_a_server_is_started() {
+    let bench = diamond();
+    let own = bench.path("home/.config/interleaf");
+    fs::create_dir_all(&own).unwrap();
+    let server = format!("[mcp.a]\ncommand = \"touch\"\nargs = [{:?}]\n", bench.path("started"));
+    fs::write(own.join("interleaf.toml"), server).unwrap();
+    let whom = ["--vendor", "anthropic", "--model", "claude-sonnet-4-5"];
+    let mut command =
+        super::interleaf(&[&["plan", "run", "/nowhere/plan.json"], &whom[..]].concat());
+    let output = command.env("HOME", bench.path("home")).env_remove("XDG_CONFIG_HOME").output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("there is no such file"));
+    assert!(!bench.path("started").exists());
 }

@@ -116,8 +116,8 @@ fn no_file_holds_more_than_six_hundred_lines() {
 /// beyond that belongs to the engine. A new command has about 300; `plan run` has 550, of which half
 /// is its table; `config`, `resume`, `todo` and the flags of settings have 800; `demo` has 800 and
 /// `chat` 1,600: a picture of requests, a terminal to type into and questions to whoever sits at it
-/// are the face's own matter.
-const MOST_LINES: usize = 13_700;
+/// are the face's own matter. So are the columns that a text takes, and the tests of both.
+const MOST_LINES: usize = 13_900;
 
 #[test]
 fn the_command_line_holds_few_lines() {

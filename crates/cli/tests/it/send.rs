@@ -299,15 +299,6 @@ fn a_call_that_was_cut_off_is_said_not_to_be_run() {
 }
 
 #[test]
-fn what_a_model_says_does_nothing_to_the_screen_and_keeps_its_lines_and_tabs() {
-    let said = r#"{"choices": [{"message": {"content": "a\tb\r\n\u001b[8mhidden\u001b]0;title\u0007"}, "finish_reason": "stop"}]}"#;
-    let server = Server::start(vec![whole(said)]);
-    let (code, out, err) = ran(&mut send_to("openai", &[CHAT], &server.url));
-    assert_eq!(code, Some(0), "{err}");
-    assert_eq!(out, "a\tb\\r\n\\u{1b}[8mhidden\\u{1b}]0;title\\u{7}\n");
-}
-
-#[test]
 fn what_an_answer_that_broke_off_took_is_told_as_the_least() {
     let mut body = stream();
     let end = text(&body).find("toolu_01").unwrap();

@@ -202,6 +202,49 @@ fn a_check_lists_what_cannot_be_meant_and_what_is_not_in_force() {
 }
 
 #[test]
+fn a_check_shows_every_fault_of_every_file() {
+    let home = home(
+        "vendro = \"x\"\nplace = \"nowhere\"\nfallback = [\"gpt-4.1\"]\n[limits]\nrounds = \"many\"\n\
+         tokens = 5\n[keys]\nopenai = { value = \"sk-secret\" }\n",
+    );
+    let project = home.path().join("project");
+    fs::write(project.join(".interleaf/agents/odd.toml"), "plaice = \"tail\"\n").unwrap();
+    let (code, out, err) = alone(&project, &["config", "--check"]);
+    assert_eq!(code, Some(1), "{out}{err}");
+    for place in [
+        "toml: line 1 column 1: ",
+        "line 2 column 9: ",
+        "line 5 column 10: ",
+        "line 8 ",
+        "odd.toml: ",
+    ] {
+        assert!(out.contains(place), "{place}: {out}");
+    }
+    // What may hold a secret is hidden, and nothing else.
+    assert!(out.contains("\"nowhere\"") && !out.contains("sk-secret"), "{out}");
+}
+
+#[test]
+fn a_check_knows_names_that_nothing_has() {
+    let home = home(
+        "agent = \"reviewer\"\nfallback = [\"nix/gpt\"]\n[keys]\nopnai = { variable = \"A\" }\n\
+         [price]\n\"anthropc/m\" = \"1/2\"\n[permissions]\nrun = [\"\"]\n\
+         [mcp.gone]\ncommand = \"no-such-program-here\"\n",
+    );
+    let project = home.path().join("project");
+    let (code, out, err) = alone(&project, &["config", "--check"]);
+    assert_eq!((code, out.contains("reviewer")), (Some(1), true), "{out}{err}");
+    fs::write(project.join(".interleaf/agents/reviewer.md"), "You review.\n").unwrap();
+    let (code, out, err) = alone(&project, &["config", "--check"]);
+    assert_eq!(code, Some(1), "{out}{err}");
+    let wrong = ["fallback: ", "keys: ", "price: ", "permissions.run: ", "no-such-program-here"];
+    for wrong in wrong {
+        assert!(out.contains(wrong), "{wrong}: {out}");
+    }
+    assert_eq!(out.lines().count(), wrong.len(), "{out}");
+}
+
+#[test]
 fn a_server_that_does_not_start_is_told_and_one_that_is_written_wrongly_is_an_error() {
     let home = home(&format!("{SETTINGS}[mcp.gone]\ncommand = \"/nowhere/server\"\n"));
     let project = home.path().join("project");
@@ -225,6 +268,8 @@ fn the_page_on_settings_has_an_example_that_is_right() {
     let page = fs::read_to_string(super::root().join("docs/settings.md")).unwrap();
     let (_, rest) = page.split_once("```toml\n").unwrap();
     let (example, _) = rest.split_once("```").unwrap();
+    // Not every machine has it.
+    let example = &example.replace("\"npx\"", "\"sh\"");
     let home = home(example);
     let project = home.path().join("project");
     let (_, agents) = page.split_once("```markdown\n").unwrap();

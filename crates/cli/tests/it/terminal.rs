@@ -232,6 +232,7 @@ fn a_run_asks_one_question_at_a_time_and_the_answer_is_for_the_call_that_is_show
     // What is no answer is asked again.
     terminal.say("maybe");
     terminal.wait("it again", |screen| is_last(screen) && screen.matches("allow it?").count() == 2);
+    terminal.until("\nmaybe\nthat is neither yes nor no\nallow it?");
     terminal.say("no");
     terminal.until(&format!("helper wants write({{\"path\":\"{other}\""));
     terminal
@@ -240,6 +241,23 @@ fn a_run_asks_one_question_at_a_time_and_the_answer_is_for_the_call_that_is_show
     let screen = terminal.until("[exit 0]").replace('\n', "");
     assert!(screen.contains("write = [This call was refused: the person said no]"), "{screen}");
     assert!(!place.folder().join(shown).exists() && place.folder().join(other).exists());
+}
+
+#[test]
+fn a_plan_asks_in_the_words_of_a_chat_and_no_answer_is_told() {
+    let place = Place::new();
+    let plan =
+        r#"{"objective": "Write.", "steps": [{"id": "flour", "tool": "write", "reason": ""}]}"#;
+    fs::write(place.folder().join("plan.json"), plan).unwrap();
+    let replies = r#"[{"calls": [{"name": "write", "arguments": {"path": "a", "text": "1"}}]}]"#;
+    let command = "plan run plan.json";
+    let Some(terminal) = Terminal::running(&place, replies, "", command) else { return };
+    terminal.until("flour wants write({\"path\":\"a\",\"text\":\"1\"})\nallow it? ");
+    terminal.say("a");
+    terminal.until("there is no always for a plan\nallow it? ");
+    terminal.press(&["C-d"]);
+    terminal.until("no answer can be read: it is refused\n");
+    terminal.until("[exit 1]");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use interleaf::Target;
 use interleaf::assemble::{Agent as Who, Recipe};
-use interleaf::conversation::{Operation, Span, Truncate};
+use interleaf::conversation::{Conversation, Operation, Span, Truncate};
 use interleaf::model::{Role, plural};
 use interleaf_agent::Ran;
 
@@ -61,22 +61,15 @@ impl Chat<'_> {
         Ok(None)
     }
 
-    /// Takes an undo back.
+    /// Takes an undo back: the last that was not taken back yet.
     pub(super) fn redo(&mut self) -> Result<(), Stop> {
         let conversation = self.session()?.conversation();
-        let batches: Vec<_> = conversation.batches().collect();
-        let is_undone = batches.last().is_some_and(|batch| batch.cause == "truncate");
-        let before = batches.len().checked_sub(2).and_then(|n| u32::try_from(n).ok());
-        let (true, Some(before)) = (is_undone, before) else {
-            return Err(Failure::new("/redo", "nothing was taken back").into());
-        };
-        let hidden = batches[before as usize].view_len_at_end().unwrap_or_default();
-        let n = hidden.saturating_sub(conversation.view_len());
-        if n == 0 {
-            let rule =
-                "something was said since: the log has it, and `sessions roll-back` shows it";
+        let Some((before, view)) = undone(conversation).pop() else {
+            let rule = "nothing was taken back, or something was said since: the log has it, and \
+                        `sessions roll-back` shows it";
             return Err(Failure::new("/redo", rule).into());
-        }
+        };
+        let n = view.len().saturating_sub(conversation.view_len());
         self.changed(async |session| session.roll_back(before).await)?;
         self.note(&format!("brought back: {}", plural(n, "message")))
     }
@@ -202,4 +195,29 @@ impl Chat<'_> {
         let session = self.session.as_mut().ok_or_else(lost)?;
         self.opened.asked(session.retrying(TRIES, change))
     }
+}
+
+/// What can be brought back, the newest last: the batch before each undo, and its view. A session
+/// tells it, so that a chat which goes on with one knows it too.
+fn undone(conversation: &Conversation) -> Vec<(u32, Vec<u32>)> {
+    let mut undone = Vec::new();
+    let (mut before, mut was) = (0, Vec::new());
+    for (n, batch) in (0..).zip(conversation.batches()) {
+        let mut then = conversation.clone();
+        // The current batch has not ended, and its view is that of now.
+        let _ = then.roll_back(n);
+        let view: Vec<u32> = then.view().collect();
+        match batch.cause.as_str() {
+            // What was said since would be hidden.
+            "truncate" if view.last() > was.last() => undone.clear(),
+            "truncate" => undone.push((before, was)),
+            // The same view: nothing was said since either.
+            "roll_back" if undone.last().is_some_and(|(_, had)| *had == view) => {
+                undone.pop();
+            }
+            _ => undone.clear(),
+        }
+        (before, was) = (n, view);
+    }
+    undone
 }

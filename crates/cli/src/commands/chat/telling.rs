@@ -108,7 +108,7 @@ impl Telling {
             Kind::Text => Ink::default(),
             Kind::Thinking => output.palette.dim,
         };
-        output.text(&format!("{ink}{text}{ink:#}"))
+        output.speech(ink, text)
     }
 
     /// Ends a line that has begun.

@@ -14,7 +14,7 @@ use super::telling::Telling;
 use super::{Chat, lost, title};
 use crate::failure::{Failure, Stop};
 use crate::stopped::Wish;
-use crate::working::{Answer, Ask, given_up};
+use crate::working::{Answer, Ask, UNCLEAR, given_up};
 
 /// How a turn came to its end.
 enum Over {
@@ -179,12 +179,15 @@ impl Chat<'_> {
     /// What a line answers to a question; nothing, if that is not clear.
     fn answer(&mut self, line: &str) -> Result<Option<Answer>, Stop> {
         if line.trim_start().starts_with('/') {
-            self.note(
-                "a question waits for its answer, and the command until the agent has ended",
-            )?;
+            self.note("first answer the question; the command runs when the agent has ended")?;
             self.later.push_back(line.to_owned());
+            return Ok(None);
         }
-        Ok(Answer::read(line))
+        let answer = Answer::read(line);
+        if answer.is_none() {
+            self.note(UNCLEAR)?;
+        }
+        Ok(answer)
     }
 
     /// Shows the first call that waits for a word of the user's. What was typed before it was
@@ -209,9 +212,7 @@ impl Chat<'_> {
     }
 
     fn show_call(&mut self, ask: &Ask) -> Result<(), Stop> {
-        let (agent, mark) = (&ask.agent, self.output.palette.mark);
-        let call = ask.shown();
-        Ok(self.output.line(format_args!("{mark}{agent} wants{mark:#} {call}"))?)
+        Ok(self.output.line(ask.wanted())?)
     }
 
     fn ask_again(&mut self, ask: &Ask) -> Result<(), Stop> {

@@ -6,18 +6,24 @@ use std::io::{IsTerminal as _, Write as _, stderr};
 use std::time::{Duration, Instant};
 
 use interleaf::model::shown;
-use interleaf::plan::Plan;
+use interleaf::plan::{Plan, PlanStep};
 use interleaf_agent::PlanEvent;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::failure::printable;
 use crate::ink::{Ink, screened};
+use crate::lines::{cut, padded};
 use crate::output::{Palette, say};
 
-/// The widest column of names.
+/// The widest and the narrowest column of names.
 const MOST_NAME: usize = 24;
+const LEAST_NAME: usize = 6;
 
-/// How many lines a table has where the terminal does not say how high it is.
-const USUAL_HEIGHT: u16 = 24;
+/// How wide and high a terminal is that does not say it.
+const USUAL_SIZE: (u16, u16) = (80, 24);
+
+/// What a line takes beside the names and what there is to say: state, time, tokens and gaps.
+const FIGURES: usize = 31;
 
 /// The steps of a plan, as a person sees them.
 pub(super) struct Board {
@@ -45,6 +51,8 @@ enum State {
     Waiting,
     Asking,
     Running,
+    /// It has its arguments. A person may be asked whether it may run.
+    Asks,
     Done,
     Failed,
     Skipped,
@@ -53,20 +61,30 @@ enum State {
 struct Row {
     state: State,
     began: Option<Instant>,
+    /// Since when it asks. That is no time of its own.
+    asks: Option<Instant>,
     took: Duration,
     tokens: u64,
     note: String,
 }
 
 impl State {
-    const ALL: [Self; 6] =
-        [Self::Asking, Self::Running, Self::Done, Self::Failed, Self::Skipped, Self::Waiting];
+    const ALL: [Self; 7] = [
+        Self::Asks,
+        Self::Asking,
+        Self::Running,
+        Self::Done,
+        Self::Failed,
+        Self::Skipped,
+        Self::Waiting,
+    ];
 
     fn as_str(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
             Self::Asking => "asking",
             Self::Running => "running",
+            Self::Asks => "asks",
             Self::Done => "done",
             Self::Failed => "failed",
             Self::Skipped => "skipped",
@@ -76,7 +94,7 @@ impl State {
     fn ink(self, palette: &Palette) -> Ink {
         match self {
             Self::Waiting | Self::Skipped => palette.dim,
-            Self::Asking | Self::Running => palette.mark,
+            Self::Asking | Self::Running | Self::Asks => palette.mark,
             Self::Done => palette.heading,
             Self::Failed => palette.fault,
         }
@@ -85,12 +103,13 @@ impl State {
     /// What is shown first where not all is.
     fn rank(self) -> usize {
         match self {
-            Self::Running => 0,
-            Self::Asking => 1,
-            Self::Failed => 2,
-            Self::Done => 3,
-            Self::Skipped => 4,
-            Self::Waiting => 5,
+            Self::Asks => 0,
+            Self::Running => 1,
+            Self::Asking => 2,
+            Self::Failed => 3,
+            Self::Done => 4,
+            Self::Skipped => 5,
+            Self::Waiting => 6,
         }
     }
 }
@@ -100,6 +119,7 @@ impl Board {
         let row = || Row {
             state: State::Waiting,
             began: None,
+            asks: None,
             took: Duration::ZERO,
             tokens: 0,
             note: String::new(),
@@ -124,6 +144,7 @@ impl Board {
         let row = &mut self.rows[step];
         row.state = match event {
             PlanEvent::Began(_) | PlanEvent::Asking { .. } => State::Asking,
+            PlanEvent::Answered { .. } => State::Asks,
             PlanEvent::Started { .. } => State::Running,
             PlanEvent::Known(_) | PlanEvent::Done { .. } => State::Done,
             PlanEvent::Failed { .. } => State::Failed,
@@ -131,14 +152,18 @@ impl Board {
             PlanEvent::Stopped(_) => State::Waiting,
             _ => row.state,
         };
+        if let (Some(began), Some(asks)) = (&mut row.began, row.asks.take()) {
+            *began += asks.elapsed();
+        }
         match event {
             PlanEvent::Began(_) => row.began = Some(Instant::now()),
             PlanEvent::Answered { answer, .. } => {
+                row.asks = Some(Instant::now());
                 row.tokens += answer.spent.map_or(0, |spent| spent.total());
             }
             _ => {}
         }
-        let is_over = !matches!(row.state, State::Asking | State::Running);
+        let is_over = !matches!(row.state, State::Asking | State::Asks | State::Running);
         if let Some(began) = row.began.take_if(|_| is_over) {
             row.took = began.elapsed();
         }
@@ -153,10 +178,11 @@ impl Board {
     pub(super) fn draw(&mut self) {
         let How::Table(n_shown) = self.how else { return };
         let size = terminal_size::terminal_size_of(stderr());
-        let height = size.map_or(USUAL_HEIGHT, |(_, height)| height.0);
-        let lines = self.lines(usize::from(height).saturating_sub(2).max(4));
+        let (width, height) = size.map_or(USUAL_SIZE, |(width, height)| (width.0, height.0));
+        let most = usize::from(height).saturating_sub(2).max(4);
+        let lines = self.lines(most, usize::from(width));
         let mut out = erased(n_shown);
-        // A line that is too long for the screen must not become two.
+        // On a very narrow screen a line is still too long, and must not become two.
         out.push_str("\u{1b}[?7l");
         for line in &lines {
             let _ = writeln!(out, "{}", screened(line));
@@ -181,8 +207,8 @@ impl Board {
         self.draw();
     }
 
-    /// The table, in at most this many lines.
-    fn lines(&self, most: usize) -> Vec<String> {
+    /// The table, in at most this many lines, each in at most this many columns.
+    fn lines(&self, most: usize, width: usize) -> Vec<String> {
         let palette = Palette::of(&stderr());
         let mut at: Vec<usize> = (0..self.rows.len()).collect();
         let room = most.saturating_sub(2);
@@ -195,41 +221,36 @@ impl Board {
             at.truncate(room);
             at.sort_unstable();
         }
-        let name = |text: &str| {
-            let text = shown(text);
-            match text.char_indices().nth(MOST_NAME) {
-                Some((end, _)) => format!("{}…", &text[..end]),
-                None => text.into_owned(),
-            }
+        let longest = (width.saturating_sub(FIGURES) / 2).clamp(LEAST_NAME, MOST_NAME);
+        let names = |of: fn(&PlanStep) -> &str| -> Vec<String> {
+            let steps = at.iter().map(|&step| &self.plan.steps()[step]);
+            steps.map(|step| cut(&shown(of(step)), longest)).collect()
         };
-        let ids: Vec<String> =
-            at.iter().map(|&step| name(self.plan.steps()[step].id.as_str())).collect();
-        let tools: Vec<String> =
-            at.iter().map(|&step| name(self.plan.steps()[step].tool.as_str())).collect();
-        let width = |texts: &[String], least: usize| {
-            texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(least)
-        };
-        let (wide, wide_tool) = (width(&ids, 4), width(&tools, 4));
+        let (ids, tools) = (names(|step| step.id.as_str()), names(|step| step.tool.as_str()));
+        let widest = |texts: &[String]| texts.iter().map(|text| text.width()).max().unwrap_or(0);
+        let (wide, wide_tool) = (widest(&ids).max(4), widest(&tools).max(4));
         let heading = palette.heading;
         let mut lines = vec![format!(
             "{heading}{:wide$}  {:wide_tool$}  state    time    tokens{heading:#}",
             "step", "tool"
         )];
+        let room = width.saturating_sub(FIGURES + wide + wide_tool);
         for ((&step, id), tool) in at.iter().zip(&ids).zip(&tools) {
             let row = &self.rows[step];
-            let took = row.began.map_or(row.took, |began| began.elapsed());
+            let until = row.asks.unwrap_or_else(Instant::now);
+            let took = row.began.map_or(row.took, |began| until.saturating_duration_since(began));
             let time = match took.is_zero() {
                 true => "–".to_owned(),
                 false => format!("{:.1} s", took.as_secs_f64()),
             };
             let ink = row.state.ink(&palette);
             let state = row.state.as_str();
-            let (tokens, note) = (row.tokens, &row.note);
-            lines.push(format!(
-                "{id:wide$}  {tool:wide_tool$}  {ink}{state:7}{ink:#}  {time:>6}  {tokens:>6}  {note}"
-            ));
+            let (tokens, note) = (row.tokens, cut(&row.note, room));
+            let (id, tool) = (padded(id, wide), padded(tool, wide_tool));
+            let line = format!("{ink}{state:7}{ink:#}  {time:>6}  {tokens:>6}  {note}");
+            lines.push(format!("{id}  {tool}  {line}").trim_end().to_owned());
         }
-        lines.push(self.counts());
+        lines.push(cut(&self.counts(), width));
         lines
     }
 
@@ -248,5 +269,26 @@ fn erased(n_lines: usize) -> String {
     match n_lines {
         0 => String::new(),
         n => format!("\u{1b}[{n}F\u{1b}[J"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_of_the_table_is_wider_than_the_screen() {
+        let text = r#"{"objective": "Bake.", "tools": [{"name": "a_tool_with_quite_a_long_name",
+            "description": "", "parameters": {}}], "steps": [
+            {"id": "面粉和水和盐和酵母在一起的步骤", "tool": "a_tool_with_quite_a_long_name", "reason": ""}]}"#;
+        let mut board = Board::new(&Plan::read_with(text, &[]).unwrap(), true);
+        board.rows[0].note =
+            "flour.txt: 5 bytes are written 面面面面面面面面面面面面面面面面".to_owned();
+        for width in [50, 60, 80, 100] {
+            let lines = board.lines(20, width);
+            assert_eq!(lines.len(), 3);
+            assert!(lines.iter().all(|line| line.width() <= width), "{width}: {lines:#?}");
+            assert!(width < 80 || lines[1].ends_with('…'), "{width}: {lines:#?}");
+        }
     }
 }

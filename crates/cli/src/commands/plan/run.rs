@@ -1,7 +1,7 @@
 //! `interleaf plan run`.
 
-use std::io::{IsTerminal as _, stderr, stdin};
-use std::path::{Path, PathBuf};
+use std::io::{IsTerminal as _, stderr};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ use crate::output::{Output, say};
 use crate::reach::{ReachArguments, parse_seconds};
 use crate::settled::PlaceArguments;
 use crate::stopped::Wishes;
-use crate::working::{allowed_by_person, servers, took_in_all};
+use crate::working::{NOT_KEPT, allowed_by_person, servers, took_in_all};
 
 /// Run a plan: ask for the arguments of each step, check them, and call its tool
 #[derive(Debug, Args)]
@@ -51,7 +51,7 @@ not asked for again, and a step that changes something is not run twice: if it w
 nobody knows its end, it has failed, and --again runs it anew. If a step fails, what depends on it
 is skipped, and all else is done. The results of the last steps go to standard output, what is
 done to standard error. Ctrl-C interrupts it. Exit codes: 0 all steps are done; 1 steps failed; 10
-it came to a limit; 130 interrupted; 8 nobody can be asked.")]
+it came to a limit; 130 interrupted; 8 nobody can be asked; 3 to 6 the store refused.")]
 pub(crate) struct RunArguments {
     /// The plan; `-` is standard input [default: the plan of the session]
     #[arg(required_unless_present = "session", value_hint = FilePath)]
@@ -129,10 +129,12 @@ pub(crate) fn run(
                     in interleaf.toml";
         return Err(Failure::new("--vendor", "name who is to be asked").hint(such).into());
     }
+    // A file that is missing is told before a program is started.
+    let input = arguments.file.as_ref().map(|file| Input::read(file, limit)).transpose()?;
     let servers = servers(&settings)?;
     let mut tools = offered(&settings);
     tools.extend(servers.iter().flat_map(Toolbox::tools));
-    let plan = arguments.file.as_ref().map(|file| read(file, &tools, limit)).transpose()?;
+    let plan = input.map(|input| read(&input, &tools)).transpose()?;
     let templates = templates::load(arguments.templates.as_deref(), limit)?;
     // What cannot run leaves no session.
     let refused = |e: &interleaf_agent::Error| arguments.failure(e);
@@ -196,7 +198,13 @@ pub(crate) fn run(
         run.finish().await
     });
     let ended = ended.map_err(|e| refused(&e))?;
-    arguments.tell(&id, &ended, (&targets, transport.currency()), output)?;
+    // Nobody was asked: what was to be done is not worth a session.
+    let is_nothing = ended.used.requests == 0 && matches!(ended.end, PlanEnd::Failed(_));
+    let is_kept = arguments.session.is_some() || !is_nothing;
+    if !is_kept {
+        opened.ask(opened.store.remove(ended.session.id()))?;
+    }
+    arguments.tell(is_kept.then_some(&*id), &ended, (&targets, transport.currency()), output)?;
     match ended.end {
         PlanEnd::Completed => Ok(Verdict::Fine),
         PlanEnd::OutOfBudget(_) => Ok(Verdict::Unfinished),
@@ -216,8 +224,7 @@ pub(super) fn offered(settings: &Settings) -> Vec<Arc<dyn Tool>> {
 }
 
 /// Reads a plan whose steps call these tools; says every fault of it.
-fn read(file: &Path, tools: &[Arc<dyn Tool>], limit: ByteCount) -> Result<Plan, Failure> {
-    let input = Input::read(file, limit)?;
+fn read(input: &Input, tools: &[Arc<dyn Tool>]) -> Result<Plan, Failure> {
     let specs: Vec<_> = tools.iter().map(|tool| tool.spec()).collect();
     Plan::read_with(&input.text, &specs).map_err(|faults| {
         let mut faults = faults.iter().map(|fault| failure(&input.name, fault));
@@ -322,7 +329,7 @@ impl RunArguments {
     /// Tells how it ended.
     fn tell(
         &self,
-        id: &str,
+        id: Option<&str>,
         ended: &PlanEnded,
         (targets, currency): (&[Target], &str),
         output: &mut Output,
@@ -348,7 +355,7 @@ impl RunArguments {
             }
             let text = step.result.as_ref().map(|result| result.text().into_owned());
             let text = text.unwrap_or_default();
-            output.at_once(&text)?;
+            output.answer(&text)?;
             if !text.ends_with('\n') {
                 output.line("")?;
             }
@@ -375,6 +382,10 @@ impl RunArguments {
             end => printable(&end.to_string()).into_owned(),
         };
         say(format_args!("{end}: {}", took_in_all(&ended.used, currency)));
+        let Some(id) = id else {
+            say(NOT_KEPT);
+            return Ok(());
+        };
         let has_failed = |step: &&StepReport| matches!(step.end, StepEnd::Failed(_));
         let (again, anew): (Vec<_>, Vec<_>) =
             ended.steps.iter().filter(has_failed).partition(|step| step.was_started);
@@ -427,11 +438,10 @@ impl Ask for Person {
     fn ask<'a>(&'a self, call: &'a ToolCall, _: &'a Scene) -> Boxed<'a, Word> {
         Box::pin(async move {
             locked(&self.board).pause();
-            if stdin().is_terminal() {
-                // Its name says which step it is of.
-                say(format_args!("{}:", printable(call.id.as_str())));
-            }
-            let word = allowed_by_person(call).await;
+            // Its name says which step it is of: step-ID-1.
+            let id = call.id.as_str();
+            let step = id.strip_prefix("step-").and_then(|id| id.rsplit_once('-'));
+            let word = allowed_by_person(step.map_or(id, |(step, _)| step), call).await;
             locked(&self.board).resume();
             word
         })

@@ -87,7 +87,7 @@ impl<'a> Printer<'a> {
         };
         if let Some(last) = text.chars().next_back() {
             self.is_open = last != '\n';
-            let printed = self.output.at_once(&text);
+            let printed = self.output.answer(&text);
             self.failed = self.failed.take().or(printed.err());
         }
     }

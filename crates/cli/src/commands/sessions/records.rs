@@ -11,7 +11,7 @@ use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop, printable};
 use crate::input::Input;
 use crate::open::OpenSession;
-use crate::output::Output;
+use crate::output::{Output, say};
 
 /// How often a change is made again when others write at the same time.
 const RETRIES: usize = 63;
@@ -213,6 +213,23 @@ impl Changes {
             Self::Note(it) => it.change(session).await,
         };
         let shown = opened.asked(session.retrying(RETRIES, change))?;
+        // Beside the output: a program that reads it gets no item.
+        if shown.is_empty() {
+            say("(none)");
+        }
+        if let Self::Info(InfoChanges { add, .. }) = &self {
+            for file in add.iter().map(|text| absolute(noted(text).0)) {
+                // To open a pipe would wait for whoever is at its other end.
+                let known = std::fs::metadata(&file);
+                let is_file = known.as_ref().is_ok_and(std::fs::Metadata::is_file);
+                let opened =
+                    if is_file { std::fs::File::open(&file).map(drop) } else { known.map(drop) };
+                if let Err(error) = opened {
+                    let (file, error) = (file.display().to_string(), error.to_string());
+                    say(printable(&format!("note: {file} cannot be read: {error}")));
+                }
+            }
+        }
         shown.iter().try_for_each(|line| Ok(output.line(line)?))
     }
 }

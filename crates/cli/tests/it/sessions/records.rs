@@ -35,12 +35,18 @@ fn no_text_of_a_record_drives_the_terminal_or_passes_for_an_entry() {
     place.run(&["append", &id, r#"{"id": "m1", "role": "user", "content": "hello"}"#]);
     let bad = "\u{1b}[2Jred\n- [x] 7 faked\n9 src: faked\r\u{9b}31m";
     let url = place.url("sessions.db");
+    let named = format!("file{bad}={bad}");
+    let mut info = interleaf(&["sessions", "info", &id, "--store", &url, "--add", &named]);
+    let info = info.output().unwrap();
+    let told = text(&info.stderr);
+    assert!(told.starts_with("note: ") && told.contains(" cannot be read: "), "{told}");
     let printed = [
         place.run(&["todo", &id, "--add", bad]),
-        place.run(&["info", &id, "--add", &format!("file{bad}={bad}")]),
+        text(&info.stdout),
         place.run(&["note", &id, "--add", &format!("folder{bad}={bad}")]),
+        told,
     ];
-    for (text, lines) in printed.iter().zip([2, 1, 1]) {
+    for (text, lines) in printed.iter().zip([2, 1, 1, 1]) {
         assert_eq!(text.lines().count(), lines, "{text:?}");
         assert!(!text.replace('\n', "").contains(char::is_control), "{text:?}");
     }
@@ -55,9 +61,14 @@ fn no_text_of_a_record_drives_the_terminal_or_passes_for_an_entry() {
 fn a_text_may_begin_with_a_dash() {
     let place = Place::new();
     let id = place.new_session();
+    fs::write(place.path("-f"), "").unwrap();
     assert_eq!(place.run(&["todo", &id, "--add", "- dash"]), "## TODO\n- [ ] 1 - dash\n");
     assert_eq!(place.run(&["note", &id, "--add", "-x=--y"]), "0 -x: --y\n");
-    assert!(place.run(&["info", &id, "--add", "-f=--y"]).ends_with("/-f: --y\n"));
+    let url = place.url("sessions.db");
+    let mut add = interleaf(&["sessions", "info", &id, "--store", &url, "--add", "-f=--y"]);
+    let output = add.current_dir(place.folder.path()).output().unwrap();
+    assert!(text(&output.stdout).ends_with("/-f: --y\n"), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "");
 }
 
 #[test]
@@ -74,7 +85,7 @@ fn a_file_of_information_is_found_from_every_folder() {
     assert!(request.contains("the horn is red"), "{request}");
     let mut gone = interleaf(&["sessions", "info", &id, "--store", &url, "--remove", "notes.txt"]);
     let output = gone.current_dir(place.folder.path()).output().unwrap();
-    assert_eq!(text(&output.stdout), "", "{}", text(&output.stderr));
+    assert_eq!((text(&output.stdout), text(&output.stderr)), (String::new(), "(none)\n".into()));
     assert!(output.status.success());
 }
 
