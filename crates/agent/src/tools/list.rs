@@ -28,7 +28,9 @@ pub(super) struct List {
 pub(super) async fn list(list: List, scene: Scene) -> Result<Output, ToolError> {
     let path = inside(&scene, list.path.as_deref().unwrap_or("."))?;
     if !path.is_dir() {
-        return Err(ToolError::new(format!("{} is no folder", told(&scene, &path))));
+        let name = told(&scene, &path);
+        let why = if path.exists() { "is no folder" } else { "does not exist" };
+        return Err(ToolError::new(format!("{name} {why}")));
     }
     let depth = list.depth.unwrap_or(1).max(1);
     let ends = Walking::ends(&scene);

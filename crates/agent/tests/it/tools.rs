@@ -108,7 +108,7 @@ async fn files_are_read_listed_searched_written_and_edited() {
     ---
     the old text stands there 3 times: give more of what is around it
     ---
-    b/c.txt: 3 bytes are written
+    b/c.txt: 3 bytes written
     ---
     new
     ---
@@ -284,7 +284,7 @@ async fn a_file_is_replaced_whole_and_keeps_its_permissions_and_its_links() {
         ],
     )
     .await;
-    assert_eq!(said, ["tool.sh: replaced once", "new.txt: 1 bytes are written"]);
+    assert_eq!(said, ["tool.sh: replaced once", "new.txt: 1 byte written"]);
     let mut old = String::new();
     open.read_to_string(&mut old).unwrap();
     assert_eq!(old, "the old text");
