@@ -34,7 +34,7 @@ const MOST_TOLD: usize = 2 * 1024;
 /// How far redirects are followed.
 const MOST_REDIRECTS: usize = 5;
 
-type Failed = StreamableHttpError<reqwest::Error>;
+pub(crate) type Failed = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
 /// Sends messages over HTTP.

@@ -19,7 +19,7 @@ pub(crate) fn too_long(id: RequestId) -> ServerJsonRpcMessage {
 
 /// What a call is told whose answer cannot be understood.
 pub(crate) fn unread(why: &serde_json::Error, id: RequestId) -> ServerJsonRpcMessage {
-    told(format!("the call was made, and its answer is not what MCP asks for: {why}"), id)
+    told(format!("the call was made, but the server did not answer as MCP has it: {why}"), id)
 }
 
 fn told(text: String, id: RequestId) -> ServerJsonRpcMessage {

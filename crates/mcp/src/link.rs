@@ -223,6 +223,10 @@ pub(crate) fn after(time: Duration) -> Instant {
 
 /// An error with its causes.
 pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    // The SDK names neither this one's cause nor what it is about.
+    if let Some(StreamableHttpError::Client(error)) = error.downcast_ref::<crate::http::Failed>() {
+        return chain(error);
+    }
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

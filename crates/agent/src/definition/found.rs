@@ -54,7 +54,8 @@ const USUAL: &[(&str, &str)] = &[
 
 impl Definitions {
     /// Finds all agents: those of the project, nearest first, then the user's own, then the two
-    /// that come with the program. The settings say which models there are.
+    /// that come with the program. The settings say which models there are, and the limits that a
+    /// project may only lower unless the user trusts it.
     pub fn find(places: &Places, settings: &Settings) -> Self {
         let mut found = Self::default();
         for folder in places.project() {
@@ -62,6 +63,11 @@ impl Definitions {
                 let inside = folder.join(inside);
                 found.read_folder(&inside, Some(places.root()), (ending, *format), settings);
             }
+        }
+        if !Settings::of_files(places).is_ok_and(|files| files.is_trusted) {
+            let most = settings.limits();
+            let lowered = found.all.iter_mut().flat_map(|it| it.layer.lower_limits(&most));
+            found.notices.extend(lowered);
         }
         if let Some(user) = &places.user {
             for ending in ["md", "toml"] {
@@ -111,7 +117,7 @@ impl Definitions {
             match read(&path, project, format, settings) {
                 Ok((definition, notices)) => {
                     self.notices.extend(notices);
-                    self.all_but_taken(definition);
+                    self.all_but_taken(definition, project.is_none());
                 }
                 Err(fault) if format == Format::Own => self.faults.push(fault),
                 Err(fault) => self.notices.push(fault.as_notice()),
@@ -119,7 +125,8 @@ impl Definitions {
         }
     }
 
-    fn all_but_taken(&mut self, definition: Option<Definition>) {
+    /// Takes one in, unless a nearer one has its name: the user's own is missed then.
+    fn all_but_taken(&mut self, definition: Option<Definition>, is_users: bool) {
         let Some(definition) = definition else { return };
         match self.named(definition.name()) {
             Some(other) => {
@@ -128,8 +135,10 @@ impl Definitions {
                     definition.name,
                     other.path().display()
                 );
-                let path = definition.path().to_owned();
-                self.notices.push(Notice { path, line: None, text, is_wrong: false });
+                let (own, other) = (definition.path(), other.path());
+                let is_wrong = is_users && own.parent() != other.parent();
+                let path = own.to_owned();
+                self.notices.push(Notice { path, line: None, text, is_wrong });
             }
             None => self.all.push(definition),
         }

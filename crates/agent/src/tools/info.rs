@@ -40,7 +40,7 @@ pub(super) async fn add(add: Add, scene: Scene) -> Result<Output, ToolError> {
     let note = add.note.as_str();
     let key =
         changed!(scene, |session| session.information().add_within(&folder, &path, lines, note));
-    Ok(format!("kept in view, as {key}").into())
+    Ok(format!("kept in view; its key for info_remove is {key}").into())
 }
 
 pub(super) async fn remove(remove: Remove, scene: Scene) -> Result<Output, ToolError> {

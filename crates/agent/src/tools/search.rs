@@ -37,7 +37,9 @@ pub(super) struct Search {
 pub(super) async fn search(search: Search, scene: Scene) -> Result<Output, ToolError> {
     let place = inside(&scene, search.path.as_deref().unwrap_or("."))?;
     let pattern = RegexBuilder::new(&search.pattern).size_limit(1 << 20).build()?;
-    let mut walking = Walking::new(&place, &scene, |walk| walk.hidden(true));
+    let mut walking = Walking::new(&place, &scene, |walk| {
+        walk.hidden(true);
+    });
     let (mut said, walking, scene) = tokio::task::spawn_blocking(move || {
         let mut found = Vec::new();
         while found.len() <= MOST

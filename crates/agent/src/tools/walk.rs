@@ -38,18 +38,19 @@ pub(super) struct Walking {
 
 impl Walking {
     /// Begins to walk a folder, or looks at a file.
-    pub(super) fn new(
-        path: &Path,
-        scene: &Scene,
-        set: impl FnOnce(&mut WalkBuilder) -> &mut WalkBuilder,
-    ) -> Self {
-        let (scene, begun) = (scene.clone(), Instant::now());
-        Self::until(path, set, move || scene.is_cut_short() || begun.elapsed() > LONGEST)
+    pub(super) fn new(path: &Path, scene: &Scene, set: impl FnOnce(&mut WalkBuilder)) -> Self {
+        Self::until(path, set, Self::ends(scene))
     }
 
-    fn until(
+    /// When a walk that begins now is to end.
+    pub(super) fn ends(scene: &Scene) -> impl Fn() -> bool + Clone + Send + 'static {
+        let (scene, begun) = (scene.clone(), Instant::now());
+        move || scene.is_cut_short() || begun.elapsed() > LONGEST
+    }
+
+    pub(super) fn until(
         path: &Path,
-        set: impl FnOnce(&mut WalkBuilder) -> &mut WalkBuilder,
+        set: impl FnOnce(&mut WalkBuilder),
         ends: impl Fn() -> bool + Send + 'static,
     ) -> Self {
         let mut builder = WalkBuilder::new(path);
@@ -208,7 +209,7 @@ mod tests {
     use super::*;
 
     fn names(folder: &Path, ends: impl Fn() -> bool + Send + 'static) -> Vec<String> {
-        let walking = Walking::until(folder, |walk| walk, ends).filter(|entry| entry.depth() > 0);
+        let walking = Walking::until(folder, |_| {}, ends).filter(|entry| entry.depth() > 0);
         let below =
             |entry: DirEntry| entry.path().strip_prefix(folder).unwrap().display().to_string();
         let mut names: Vec<String> = walking.map(below).collect();
@@ -248,7 +249,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a"), "").unwrap();
         assert_eq!(names(folder.path(), || true), [""; 0]);
-        let walking = Walking::until(folder.path(), |walk| walk, || true);
+        let walking = Walking::until(folder.path(), |_| {}, || true);
         let said = walking.told(|path| path.display().to_string());
         assert!(said.iter().any(|said| said.contains("not all was looked at")), "{said:?}");
     }
@@ -256,7 +257,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_named_and_many_of_it_are_counted() {
         let folder = tempfile::tempdir().unwrap();
-        let mut walking = Walking::until(&folder.path().join("gone"), |walk| walk, || false);
+        let mut walking = Walking::until(&folder.path().join("gone"), |_| {}, || false);
         assert!(walking.next().is_none());
         let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
         let said = walking.told(name);

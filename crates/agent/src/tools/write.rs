@@ -1,5 +1,6 @@
 //! Writing a file.
 
+use interleaf::model::plural;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -28,5 +29,5 @@ pub(super) async fn write(write: Write, scene: Scene) -> Result<Output, ToolErro
     }
     let size = write.text.len();
     save(&path, write.text).await?;
-    Ok(format!("{}: {size} bytes are written", told(&scene, &path)).into())
+    Ok(format!("{}: {} written", told(&scene, &path), plural(size, "byte")).into())
 }

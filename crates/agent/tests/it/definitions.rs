@@ -288,6 +288,9 @@ fn of_two_agents_of_a_name_the_projects_is_taken_and_that_is_told() {
     let told = notices(&found);
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told.iter().all(|line| line.contains("the name a is taken by")), "{told:?}");
+    // A person misses the agent of their own, and nobody the other program's.
+    let missed: Vec<bool> = found.notices.iter().map(|notice| notice.is_wrong).collect();
+    assert_eq!(missed, [false, true]);
 }
 
 #[test]
@@ -521,7 +524,7 @@ async fn a_budget_of_the_settings_holds_and_an_agents_own_over_it() {
         ),
     ]);
     for (name, window, reserve, shares) in [
-        ("wide", 32_000, 4_000, r#"{"system":"..10%"}"#),
+        ("wide", 32_000, 4_000, r#"{"system":"..10%","context":"..50%"}"#),
         ("narrow", 9_000, 500, r#"{"context":"..20%"}"#),
     ] {
         let target = interleaf::Target::new("openai", "gpt-4.1").unwrap();
@@ -546,4 +549,26 @@ async fn a_budget_of_the_settings_holds_and_an_agents_own_over_it() {
     let told = project.settings().check(&[])[0].to_string();
     assert!(told.contains("line 4") || told.contains("line 3"), "{told}");
     assert!(told.contains("is more than the maximum"), "{told}");
+}
+
+#[test]
+fn an_agent_of_a_project_that_is_not_trusted_lowers_a_limit_and_raises_none() {
+    let scout = "---\ndescription: x\nlimits: {rounds: 100000, tokens: 5}\n---\nBe.";
+    let project = Project::new(&[(".interleaf/agents/s.md", scout), ("home/agents/t.md", scout)]);
+    let limits = |found: &Definitions, name: &str| {
+        let limits = found.named(name).unwrap().layer().limits();
+        (limits.rounds, limits.tokens)
+    };
+    let found = project.found();
+    assert_eq!(limits(&found, "s"), (Some(200), Some(5)));
+    assert_eq!(limits(&found, "t"), (Some(100_000), Some(5)));
+    let told = notices(&found);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].starts_with("s.md:3: `limits.rounds` is ignored: you do not trust"),
+        "{told:?}"
+    );
+    let trust = format!("trust = [{:?}]\n", project.path("."));
+    fs::write(project.path("home/interleaf.toml"), trust).unwrap();
+    assert_eq!(limits(&project.found(), "s"), (Some(100_000), Some(5)));
 }

@@ -108,7 +108,7 @@ async fn files_are_read_listed_searched_written_and_edited() {
     ---
     the old text stands there 3 times: give more of what is around it
     ---
-    b/c.txt: 3 bytes are written
+    b/c.txt: 3 bytes written
     ---
     new
     ---
@@ -284,7 +284,7 @@ async fn a_file_is_replaced_whole_and_keeps_its_permissions_and_its_links() {
         ],
     )
     .await;
-    assert_eq!(said, ["tool.sh: replaced once", "new.txt: 1 bytes are written"]);
+    assert_eq!(said, ["tool.sh: replaced once", "new.txt: 1 byte written"]);
     let mut old = String::new();
     open.read_to_string(&mut old).unwrap();
     assert_eq!(old, "the old text");
@@ -298,4 +298,29 @@ async fn a_file_is_replaced_whole_and_keeps_its_permissions_and_its_links() {
     assert_eq!(mode("new.txt"), mode("usual"));
     let entries = std::fs::read_dir(folder.path()).unwrap();
     assert_eq!(entries.count(), 5, "nothing else is left there");
+}
+
+#[tokio::test]
+async fn of_a_long_list_the_upper_levels_stand_first_and_it_says_that_it_is_not_all() {
+    let folder = tempfile::tempdir().unwrap();
+    for (inside, n) in [("a", 1_500), ("b/c", 3)] {
+        std::fs::create_dir_all(folder.path().join(inside)).unwrap();
+        for n in 0..n {
+            std::fs::write(folder.path().join(format!("{inside}/{n:04}")), "").unwrap();
+        }
+    }
+    std::fs::write(folder.path().join("z"), "").unwrap();
+    let said = results(folder.path(), vec![("list", json!({"depth": 9}))]).await;
+    let lines: Vec<&str> = said[0].lines().collect();
+    assert_eq!(lines[..5], ["a/", "b/", "z", "a/0000", "a/0001"]);
+    assert_eq!(lines.len(), 1_001);
+    assert_eq!(lines[999], "a/0996");
+    assert!(
+        lines[1_000].starts_with("[… this is not all: there are more than 1000"),
+        "{}",
+        lines[1_000]
+    );
+    // What is all told stands as a tree.
+    let said = results(folder.path(), vec![("list", json!({"path": "b", "depth": 9}))]).await;
+    assert_eq!(said[0], "b/c/\nb/c/0000\nb/c/0001\nb/c/0002");
 }

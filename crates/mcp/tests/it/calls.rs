@@ -137,7 +137,7 @@ async fn what_a_tool_or_the_server_refuses_is_told() {
     assert!(refused.to_string().contains("text must be shorter (code -32602)"), "{refused}");
     let nonsense = world.server.call("nonsense", "{}").await.unwrap_err();
     assert_eq!(nonsense.kind(), ErrorKind::Refused);
-    assert!(nonsense.to_string().contains("its answer is not what MCP asks for"), "{nonsense}");
+    assert!(nonsense.to_string().contains("the server did not answer as MCP has it"), "{nonsense}");
     let arguments = world.server.call("echo", "[1]").await.unwrap_err();
     assert_eq!(arguments.kind(), ErrorKind::Arguments);
     assert_eq!(world.noted("started").len(), 1);

@@ -141,3 +141,12 @@ async fn a_server_that_refuses_says_why_and_a_redirect_to_itself_is_followed() {
     let moved = Server::new("moved", ServerSettings::url(format!("http://{}/moved", site.address)));
     assert_eq!(text(&moved, "look").await, Ok("look".to_owned()));
 }
+
+#[tokio::test]
+async fn an_error_of_a_server_that_cannot_be_reached_has_its_cause() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let server = Server::new("away", ServerSettings::url(format!("http://{free}/mcp")));
+    let error = text(&server, "look").await.unwrap_err();
+    assert!(error.to_lowercase().contains("connection refused"), "{error}");
+    assert!(!error.contains("Client error"), "{error}");
+}
