@@ -180,7 +180,7 @@ pub(crate) fn left_out(n: usize) -> String {
 /// and a tool may give it again.
 pub(crate) fn cleared(id: &MessageId) -> String {
     match nameable(id) {
-        Some(id) => format!("[This old tool result was cleared to save space: see message {id}.]"),
+        Some(id) => format!("[This old tool result was cleared: see message {id}.]"),
         None => "[This old tool result was cleared to save space.]".to_owned(),
     }
 }

@@ -126,7 +126,7 @@ async fn what_a_server_said_and_was_cut_off_is_recalled_after_a_restart() {
 
 #[tokio::test]
 async fn what_gave_way_to_the_window_names_its_message_and_is_recalled() {
-    const CLEARED: &str = "was cleared to save space: see message ";
+    const CLEARED: &str = "was cleared: see message ";
     let double = double(|asked: &Asked| {
         let said = results(asked);
         let cleared = said.iter().find(|text| text.contains(CLEARED));

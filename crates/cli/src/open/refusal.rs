@@ -74,6 +74,9 @@ impl Failure {
             // It names the session itself.
             return Self::store("", error);
         }
+        if error.kind() == interleaf::ErrorKind::Overtaken {
+            return Self::new(subject, error.to_string()).of(Fault::Conflict);
+        }
         match (error.as_conversation(), error.as_assemble(), error.as_wire()) {
             (Some(error), _, _) => Self::conversation(subject, error),
             (_, Some(error), _) => Self::assembly(subject, error),

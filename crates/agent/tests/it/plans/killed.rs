@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use interleaf::conversation::{Clear, Operation};
-use interleaf::model::Message;
+use interleaf::model::{Message, Status};
 use interleaf::plan::Mode;
 use interleaf::{Session, store};
 use interleaf_agent::{Effect, PlanEnd, PlanEvent, PlanRun, StepEnd};
@@ -188,16 +188,23 @@ async fn two_runs_of_one_session_at_once_run_no_step_twice() {
             let is_typed = match &ended.end {
                 PlanEnd::Completed => true,
                 PlanEnd::Failed(why) => why.contains("another run"),
+                // One that began later may take a call that the other still runs for dead.
+                PlanEnd::StepsFailed(_) => ended.steps.iter().all(|step| match &step.end {
+                    StepEnd::Failed(why) => why.contains("another run is at it"),
+                    _ => true,
+                }),
                 _ => false,
             };
             assert!(is_typed, "{}", ended.end);
         }
-        // Whatever was left is done by whoever comes after.
+        // Whatever was left is done by whoever comes after, and what a step gave counts.
         let session = Session::open(store, id).await.unwrap();
         let ended = runner.start(&transport, session).await.unwrap().finish().await.unwrap();
         assert_eq!(ended.end, PlanEnd::Completed);
         assert!(ran.lock().unwrap().values().all(|times| *times == 1), "{ran:?}");
-        assert_eq!(results(&ended.session).len(), 4);
+        let results = results(&ended.session);
+        let done = results.values().filter_map(|said| said.as_result());
+        assert_eq!(done.filter(|result| result.status != Status::Error).count(), 4);
     }
 }
 

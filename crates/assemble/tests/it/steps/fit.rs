@@ -147,24 +147,24 @@ fn head_and_tail_are_cut_between_characters() {
 fn the_oldest_results_are_cleared_first_and_the_newest_are_kept() {
     let ledger = words();
     let text: String = (1..=4).map(|n| turn(n, 50)).collect();
-    let mut input = session(&text, 4 * (23 + 50) - 12, &ledger);
+    let mut input = session(&text, 4 * (23 + 50) - 30, &ledger);
     input.budget.as_mut().unwrap().newest_results = 2;
     let shown = show(&input);
     let short = shown.lines().map(|line| line.split("w3 ").next().unwrap_or_default());
     insta::assert_snapshot!(short.collect::<Vec<_>>().join("\n"), @r"
       u ask1
       a [call c1 ls]
-    ~ t c1= \[This old tool result was cleared to save space: see message m2.\]
+    ~ t c1= \[This old tool result was cleared: see message m2.\]
       u ask2
       a [call c2 ls]
-    ~ t c2= \[This old tool result was cleared to save space: see message m5.\]
+    ~ t c2= \[This old tool result was cleared: see message m5.\]
       u ask3
       a [call c3 ls]
       t c3= w0 w1 w2 
       u ask4
       a [call c4 ls]
       t c4= w0 w1 w2 
-    > fit altered m2, m5: the request would not fit the window (108 tokens, 32 of them stay)
+    > fit altered m2, m5: the request would not fit the window (108 tokens, 26 of them stay)
     ");
 }
 
@@ -293,7 +293,7 @@ fn a_block_that_waits_for_results_is_not_cleared() {
         say(50),
         say(50)
     );
-    let mut input = session(&(turn(0, 50) + &block), 205, &ledger);
+    let mut input = session(&(turn(0, 50) + &block), 200, &ledger);
     input.open_block = OpenBlock::Wait;
     let assembly = input.assemble().unwrap();
     assert!(matches!(assembly.outcome, Outcome::Waiting(_)));
