@@ -66,8 +66,11 @@ impl Session {
             recipe.open_block = OpenBlock::Mend;
         }
         let budget = recipe.budget.take().unwrap_or_else(|| to.budget());
+        // Where there is room for all, nothing is shared.
+        let shares = std::mem::take(&mut recipe.shares);
         let now = self.made_for(&recipe, &from).await?;
         let new = self.made_for(&recipe, to).await?;
+        recipe.shares = shares;
         let ledger = self.ledger(&to.options.model).await?;
         let adjustments = (now.adjustments(), new.adjustments());
         let losses = Losses::of(adjustments, &self.conversation, &ledger);

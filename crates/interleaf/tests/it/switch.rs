@@ -1,6 +1,6 @@
 //! What another model changes, what it costs, and when the change pays back.
 
-use interleaf::assemble::{Budget, OpenBlock, PlacementRule, Recipe};
+use interleaf::assemble::{Amount, Budget, OpenBlock, Part, PlacementRule, Recipe, Share, Shares};
 use interleaf::model::{ContextKind, Finish, Message, Reply, Usage, notation};
 use interleaf::wire::{AdjustmentKind, CacheMarks};
 use interleaf::{Price, Session, Switch, Target, now};
@@ -33,6 +33,19 @@ async fn session(target: &Target, n_messages: usize) -> Session {
 
 async fn switch(session: &mut Session, to: &Target) -> Switch {
     session.switch(&recipe(), to, None).await.unwrap()
+}
+
+#[test]
+fn a_change_is_told_where_the_parts_share_a_budget() {
+    block_on(async {
+        let mut session = session(&target("openai", "gpt-5"), 20).await;
+        let to = target("anthropic", "claude-sonnet-4-5");
+        let plain = switch(&mut session, &to).await;
+        let half = Share::new(None, Some(Amount::Percent(50)));
+        let shared = recipe().with_shares(Shares::new().with(Part::Context, half));
+        let shared = session.switch(&shared, &to, None).await.unwrap();
+        assert_eq!(shared.to_string(), plain.to_string());
+    });
 }
 
 #[test]

@@ -64,7 +64,7 @@ pub(crate) struct TodoChanges {
 #[command(after_help = "\
 EXAMPLES
   interleaf sessions info $ID --add 'README.md=what the program is for'
-  interleaf sessions info $ID --add 'build.log=the last build' --until 2030-01-01T12:00:00Z
+  interleaf sessions info $ID --add 'CHANGELOG.md=what changed' --until 2030-01-01T12:00:00Z
   interleaf sessions info $ID --remove README.md
 
 A file is kept by its absolute path, and read anew for every request of the session. A
