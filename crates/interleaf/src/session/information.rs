@@ -205,6 +205,10 @@ pub(super) async fn render(
 
 /// Writes lines of a file, of which the first has this number, as far as there is room.
 fn write_excerpt(out: &mut String, excerpt: &Excerpt, (first, most): (usize, usize)) {
+    if excerpt.text.is_empty() && first > 1 && !excerpt.is_cut {
+        let _ = writeln!(out, "(the file ends before line {first})");
+        return;
+    }
     let text = shortened(&excerpt.text, first, most);
     let fence = fence(&text);
     let lines: Vec<&str> = text.lines().collect();

@@ -157,9 +157,11 @@ fn c13_useful_information_is_read_anew_and_says_what_cannot_be_read() {
         let mut information = session.information();
         information.add(&file, Some((2, 3)), "the counts").await.unwrap();
         information.add(folder.path().join("gone"), None, "lost").await.unwrap();
+        information.add(&file, Some((5, 9)), "the end").await.unwrap();
         let text = body(&mut session, &role()).await;
         assert!(text.contains(r"the counts\n```\ntwo\nthree\n```\n"), "{text}");
         assert!(text.contains("(cannot be read: "), "{text}");
+        assert!(text.contains(r"the end\n(the file ends before line 5)\n"), "{text}");
         std::fs::write(&file, "one\nTWO and more\nthree\n").unwrap();
         assert!(body(&mut session, &role()).await.contains("TWO and more"));
         let error = session.information().add("a", Some((3, 2)), "").await.unwrap_err();
