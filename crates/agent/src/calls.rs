@@ -20,6 +20,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use interleaf::Session;
 use interleaf::assemble::Agent as Who;
+use interleaf::conversation::{Operation, Replace};
 use interleaf::model::{Message, Role, ToolCall};
 use tokio::sync::mpsc;
 
@@ -128,6 +129,31 @@ impl Course {
         }
     }
 
+    /// Puts a result in the place of the word that its call was started: the run that gave that
+    /// took the call for dead.
+    async fn put_right(
+        &self,
+        session: &mut Session,
+        call: &ToolCall,
+        told: &Message,
+    ) -> Result<(), Failed> {
+        let mut again = Again::default();
+        loop {
+            let Fate::Answered { index, by } = fate(session, self.scene.who(), call) else {
+                return Ok(());
+            };
+            if by.text() != STARTED || told.text() == STARTED {
+                return Ok(());
+            }
+            let message = told.clone().with_origin(by.origin.clone());
+            let replace = Replace { index, message, split_blocks: false };
+            match session.operate(Operation::Replace(replace)).await {
+                Ok(_) => return Ok(()),
+                Err(error) => again.after(error, session).await?,
+            }
+        }
+    }
+
     /// Says of calls that nobody waits for any more that they were started.
     pub(crate) async fn tell_left_behind(&self) -> Result<(), Failed> {
         let left = left_behind(&*self.scene.session().await, self.scene.who());
@@ -214,7 +240,7 @@ impl Course {
             // Another run may have answered it, such as one that was dropped while it wrote.
             session.refresh().await?;
             match fate(&session, who, call) {
-                Fate::Answered => {}
+                Fate::Answered { .. } => self.put_right(&mut session, call, &told).await?,
                 // That run went on without it: a request shows it where its call stands.
                 Fate::Unanswered if !is_busy(&error) => {
                     written!(*session, session.append(told.clone()));
@@ -261,16 +287,25 @@ pub(crate) fn caller(session: &Session, who: &Who, call: &ToolCall) -> Option<u3
 
 /// What became of a call.
 enum Fate {
-    Answered,
+    /// By a message at this position of the view.
+    Answered {
+        index: usize,
+        by: Arc<Message>,
+    },
     Unanswered,
     /// It is no longer visible.
     Gone,
 }
 
 fn fate(session: &Session, who: &Who, call: &ToolCall) -> Fate {
-    for said in session.conversation().visible().rev().filter(|it| who.hears(it)) {
+    let mut index = session.conversation().view_len();
+    for said in session.conversation().visible().rev() {
+        index -= 1;
+        if !who.hears(said) {
+            continue;
+        }
         if said.as_result().is_some_and(|result| result.call == call.id) {
-            return Fate::Answered;
+            return Fate::Answered { index, by: said.clone() };
         }
         if said.calls().any(|other| other.id == call.id) {
             return Fate::Unanswered;

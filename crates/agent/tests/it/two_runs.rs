@@ -147,6 +147,40 @@ async fn what_a_call_gave_is_shown_though_another_run_went_on_without_it() {
 }
 
 #[tokio::test]
+async fn what_a_call_gave_takes_the_place_of_the_word_that_another_run_said_of_it() {
+    let double = double(|asked: &Asked| match n_said(asked) {
+        0 => Answer::new().with_call("slow", &json!({"name": "a"})),
+        _ => Answer::text(results(asked).join(" ")),
+    })
+    .await;
+    let agent = Agent::new("mender").with_target(target(Family::OpenaiChat, &double));
+    let agent = agent.with_role("R.");
+    let other = agent.clone().with_shared_tool(Arc::new(changing("slow", |_, _| async move {
+        panic!("it is not run twice")
+    })));
+    let slow = changing("slow", move |_, scene| {
+        let other = other.clone();
+        async move {
+            let (store, id) = {
+                let session = scene.session().await;
+                (session.store().clone(), session.id())
+            };
+            // Another run joins, and takes the call for dead.
+            let elsewhere = Session::open(store, id).await?;
+            let run = other.start(&transport(), elsewhere).unwrap();
+            let ended = run.finish().await.unwrap();
+            assert!(ended.text.contains("It may have taken effect"), "{}", ended.text);
+            Ok("the true result".into())
+        }
+    });
+    let agent = agent.with_shared_tool(Arc::new(slow));
+    let ended = agent.run(&transport(), crate::world::session().await, "Go.").await.unwrap();
+    assert_eq!(ended.end, End::Completed);
+    let ended = agent.run(&transport(), ended.session, "What did it give?").await.unwrap();
+    assert_eq!((ended.end, ended.text.as_str()), (End::Completed, "the true result"));
+}
+
+#[tokio::test]
 async fn a_call_that_was_started_is_told_so_though_somebody_spoke_since() {
     let double = double(|asked: &Asked| Answer::text(results(asked).join(" "))).await;
     let agent = agent(&double).with_tool(changing("work", |_, _| async { Ok("".into()) }));
