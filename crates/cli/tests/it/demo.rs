@@ -63,7 +63,8 @@ fn the_demo_keeps_to_the_width_and_says_the_same_with_and_without_colors() {
         // on who comes first.
         let words = |text: &str| {
             let is_word = |word: &&str| word.chars().all(char::is_alphabetic);
-            let words = |line: &str| line.split(' ').filter(is_word).collect::<Vec<_>>().join(" ");
+            let words =
+                |line: &str| line.split_whitespace().filter(is_word).collect::<Vec<_>>().join(" ");
             let mut lines: Vec<String> = text.lines().map(words).collect();
             lines.sort();
             lines
